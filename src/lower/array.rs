@@ -349,14 +349,17 @@ impl Lowerer<'_> {
 
     /// As `bind`; the value is computed in the destination where the body stores the variable there unchanged.
     pub fn bind_in(&mut self, var: &Var, value: &Expr, body: &Expr, dest: &Dest) -> Result<()> {
+        if !value.ty().has_array() {
+            return self.bind(var, value);
+        }
         match self.tail_place(body, var, dest, true) {
-            Some(place) if value.ty().has_array() && !self.is_view(value) => {
+            Some(place) if !self.is_view(value) => {
                 self.write(value, &place)?;
                 let view = self.view_of(&place);
                 self.env.insert(var.clone(), view);
                 Ok(())
             }
-            None if matches!(value.term(), Term::Fold { .. }) && value.ty().has_array() => {
+            None if matches!(value.term(), Term::Fold { .. }) => {
                 let Type::Tuple(types) = self.type_of(value)? else { return self.bind(var, value) };
                 let mut places = Vec::new();
                 for (k, ty) in types.iter().enumerate() {

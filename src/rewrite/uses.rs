@@ -35,6 +35,8 @@ pub struct Use {
     pub levels: usize,
     /// Divisions by it or by a component of it.
     pub divisions: u32,
+    /// Occurrences as a factor beside a literal.
+    pub scaled: u32,
 }
 
 impl Use {
@@ -50,6 +52,7 @@ impl Use {
         summed: 0,
         levels: 0,
         divisions: u32::MAX,
+        scaled: u32::MAX,
     };
 
     /// Only `x[i]` and `length x`.
@@ -66,7 +69,7 @@ pub struct Uses {
 
 impl Uses {
     pub fn of(expr: &Expr) -> Uses {
-        let mut walk = Walk { uses: Uses::default(), depth: FxHashMap::default(), loops: Vec::new() };
+        let mut walk = Walk { uses: Uses::default(), depth: FxHashMap::default(), loops: Vec::new(), is_factor: false };
         walk.expr(expr);
         walk.uses
     }
@@ -108,6 +111,7 @@ impl Uses {
             summed: 0,
             levels: 0,
             divisions: from.divisions.saturating_add(to_use.divisions),
+            scaled: from.scaled.saturating_add(to_use.scaled),
         };
         self.table.insert(to.clone(), merged);
     }
@@ -124,12 +128,18 @@ struct Walk {
     depth: FxHashMap<Var, usize>,
     /// The variables of the loops around this place; `None` for a `dual`.
     loops: Vec<Option<Loop>>,
+    /// Whether the next term is a factor in a product that was looked at.
+    is_factor: bool,
 }
 
 impl Walk {
     fn bind(&mut self, var: &Var) {
         self.depth.insert(var.clone(), self.loops.len());
         self.uses.table.entry(var.clone()).or_default();
+    }
+
+    fn entry(&mut self, var: &Var) -> &mut Use {
+        self.uses.table.entry(var.clone()).or_default()
     }
 
     fn occurrence(&mut self, var: &Var) -> (&mut Use, &[Option<Loop>]) {
@@ -148,9 +158,22 @@ impl Walk {
     }
 
     fn expr(&mut self, expr: &Expr) {
+        let is_factor = std::mem::take(&mut self.is_factor);
         match expr.term() {
             Term::Var(var) => {
                 self.occurrence(var);
+            }
+            Term::Prim(prim @ (Prim::Mul | Prim::Div), args) => {
+                if !is_factor && factors(expr).any(is_literal) {
+                    factors(expr).filter_map(named).for_each(|var| self.entry(var).scaled += 1);
+                }
+                for (at, arg) in args.iter().enumerate() {
+                    self.is_factor = at == 0 || *prim == Prim::Mul;
+                    self.expr(arg);
+                }
+                if let Some(var) = args.last().filter(|_| *prim == Prim::Div).and_then(named) {
+                    self.entry(var).divisions += 1;
+                }
             }
             Term::Get(..) => self.get(expr),
             Term::Dim(array, _) => match array.term() {
@@ -196,13 +219,6 @@ impl Walk {
             }
             Term::Double(_) | Term::Index(_) | Term::Bool(_) => {}
             Term::Update(_, parts) | Term::Iso(_, parts) => parts.iter().for_each(|part| self.expr(part)),
-            Term::Prim(Prim::Div, args) => {
-                args.iter().for_each(|arg| self.expr(arg));
-                if let Some(var) = args.last().and_then(named) {
-                    let entry = self.uses.table.entry(var.clone()).or_default();
-                    entry.divisions = entry.divisions.saturating_add(1);
-                }
-            }
             Term::Prim(..) | Term::If(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Call(..) | Term::Check { .. } => {
                 expr.term().each_child(&mut |child| self.expr(child));
             }
@@ -243,6 +259,25 @@ impl Walk {
             entry.summed += u32::from(is_summed);
         }
     }
+}
+
+/// What a product multiplies, as the tree has it; a quotient's dividend has factors too.
+fn factors(expr: &Expr) -> impl Iterator<Item = &Expr> {
+    let mut left = vec![expr];
+    std::iter::from_fn(move || {
+        loop {
+            let expr = left.pop()?;
+            match expr.term() {
+                Term::Prim(Prim::Mul, args) => left.extend(args),
+                Term::Prim(Prim::Div, args) => left.extend(args.first()),
+                _ => return Some(expr),
+            }
+        }
+    })
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Double(_))
 }
 
 /// The variable that a term is, or is a component of.

@@ -6,7 +6,7 @@
 //!     build n (fun i -> v[i] / z)             →  let r = 1 / z in build n (fun i -> v[i] * r)
 //!     let x = e in (2 * (a * x), 2 * x)       →  let x = 2 * e in (a * x, x)
 
-use crate::ir::free::mentions;
+use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
@@ -83,10 +83,12 @@ fn let_scale(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     let uses = facts.uses.get(x);
     let is_repeated = facts.uses.knows(x) && uses.repeated;
-    if x.ty() != &Type::Double || uses.count < 2 && !is_repeated && !facts.refusals.are_kept() {
+    // the body is searched only where there is a candidate, or a refusal to record
+    let is_candidate = uses.scaled >= uses.count && (uses.count > 1 || is_repeated);
+    if x.ty() != &Type::Double || !is_candidate && !facts.refusals.are_kept() {
         return None;
     }
-    let mut scaled = Scaled { x, by: None, count: 0, is_everywhere: true, is_counted: facts.refusals.are_kept() };
+    let mut scaled = Scaled { x, by: None, count: 0, is_everywhere: true };
     let body = scaled.without_factor(body);
     let by = scaled.by?;
     facts.require("x is not free in f, a", scaled.is_everywhere, expr)?;
@@ -101,14 +103,12 @@ struct Scaled<'x> {
     by: Option<f64>,
     count: usize,
     is_everywhere: bool,
-    /// Whether it is counted to the end where it is not a factor everywhere.
-    is_counted: bool,
 }
 
 impl Scaled<'_> {
     /// The term without the literal wherever that is a factor beside x.
     fn without_factor(&mut self, expr: &Expr) -> Expr {
-        if !self.is_everywhere && !self.is_counted || !mentions(expr, self.x) {
+        if !mentions(expr, self.x) {
             return expr.clone();
         }
         if let Some((literal, rest)) = self.factor(expr)
@@ -179,6 +179,9 @@ fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
 
 /// The term with products by r for quotients by z.
 fn multiplied(expr: &Expr, z: &Expr, r: &Var) -> Expr {
+    if any_free_var(z, &mut |var| !mentions(expr, var)) {
+        return expr.clone();
+    }
     match binary(expr, Prim::Div) {
         Some((x, by)) if same(by, z) && is_number(x, 1.0) => Expr::var(r),
         Some((x, by)) if same(by, z) => Expr::prim(Prim::Mul, vec![multiplied(x, z, r), Expr::var(r)]).at(expr.span()),
