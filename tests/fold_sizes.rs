@@ -153,6 +153,14 @@ let locally (n: Index) (k: Index) (x: Double) =
   let rec steps (m: Index) decreases m : Index = if m < k then 1 else k + steps (m / 2)
   vectorSum (build (steps n) (fun i -> x * double i))
 
+/// By parts of parameters.
+let paired (p: Index * (Bool * Index)) (x: Double) =
+  let (n, (b, m)) = p
+  let k = max (if b then n else m) 0 + 1
+  let v = build k (fun i -> sin (x * double i))
+  vectorSum (build k (fun i -> v[k - 1 - i] * v[i]))
+let pairedSlope (p: Index * (Bool * Index)) (x: Double) = derivative (fun x -> paired p x) x
+
 /// A count that is a loop, which a check and the loop have both.
 let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
 
@@ -244,6 +252,10 @@ const CALLS: &[(&str, &[&str])] = &[
     ("pell", &["0", "0.5"]),
     ("pell", &["4", "0.5"]),
     ("pellSlope", &["3", "0.5"]),
+    ("paired", &["[3, [true, 1]]", "0.5"]),
+    ("paired", &["[3, [false, 1]]", "0.5"]),
+    ("paired", &["[-2, [true, 1]]", "0.5"]),
+    ("pairedSlope", &["[3, [true, 1]]", "0.5"]),
     ("counted", &["[1, 2]", "1"]),
     ("counted", &["[]", "1"]),
     ("common", &["12", "18", "0.5"]),

@@ -36,6 +36,8 @@ const PROGRAM: &str = concat!(
     "let root (y: Double) : Double =\n  let a = exp (sin y)\n  let rec go (x: Double) : Double = if abs (x * x - a) < 1e-9 then x else go (0.5 * (x + a / x))\n  go a\n",
     "let decay (v: Vector<n>) =\n  let rec go (u: Vector<n>) : Vector<n> = if vectorSqNorm u < 0.5 then u else go (0.7 * u .* vectorMap v cos)\n  go v\n",
     "let turns (x: Double) (k: Array<Index, n>) : Double = ifold (fun s i -> ifold (fun t j -> sin (t + x)) s (k[i] % 4)) x n\n",
+    // a stack with room for n + 1 calls, which the way back knows by what is kept
+    "let fact (x: Double) (n: Index) : Double =\n  let rec go (y: Double) (m: Index) decreases m : Double = if m <= 0 then y else y * go (y + 1.0) (m - 1)\n  go x n\n",
     "let lengthsOfTwo (n: Index) (m: Index) (v: Vector<n>) (w: Vector<m>) : Double = vectorSum v * double m + vectorSum w\n",
 );
 
@@ -150,6 +152,8 @@ fn halves_are_entries_in_every_target() {
         ("root", &["2"], "1"),
         ("decay", &["[1, -0.5, 2]"], "[1, 0, 2]"),
         ("turns", &["0.5", "[3, 0, 2]"], "1"),
+        ("fact", &["1.5", "4"], "2"),
+        ("fact", &["1.5", "0"], "2"),
     ];
     let targets: &[&[&str]] = if compiler::is_there() {
         &[&["eval"], &["run"], &["run", "--target", "futhark"]]

@@ -339,7 +339,7 @@ impl Lowerer<'_> {
         {
             self.named.push((size.clone(), value.clone()));
         }
-        if is_state(var, value) {
+        if is_state(var, value) || self.is_part_of_state(var, value) {
             self.name_sizes(value, &view);
             self.states.push((var.clone(), substitute(value, &self.states)));
         }

@@ -23,6 +23,7 @@ impl Lowerer<'_> {
         let mut views = Vec::new();
         let mut sizes: Vec<(Var, Size)> = Vec::new();
         let mut scalars: Vec<(Var, Value)> = Vec::new();
+        let mut parts: Vec<(Expr, Value)> = Vec::new();
         for (param, arg) in function.params.iter().zip(args) {
             let view = self.value(arg, param.name())?;
             let view = if args.iter().any(Expr::has_updates) { self.settle(view, param.name()) } else { view };
@@ -32,10 +33,21 @@ impl Lowerer<'_> {
             }
             let ty = self.type_of(arg)?;
             match_sizes(param.ty(), &ty, &mut sizes);
-            if let View::Scalar(value) = &view {
-                scalars.push((param.clone(), value.clone()));
+            match &view {
+                View::Scalar(value) => scalars.push((param.clone(), value.clone())),
+                View::Tuple(_) => parts_of(arg.clone(), &view, &mut parts),
+                View::Array(_) => {}
             }
             views.push(view);
+        }
+        // the callee has names for the Indexes and Bools in tuples, in the order of its parameters
+        let is_part =
+            |var: &&Var| !var.is_ambient() && !function.params.contains(var) && callee.size_names.iter().all(|(size, _)| size != *var);
+        let named = callee.measured.iter().filter_map(|(_, var)| var.as_ref()).filter(is_part);
+        for (var, (arg, value)) in named.zip(parts) {
+            let size = self.size_of(&arg).map(|size| self.canonical(&size));
+            sizes.push((var.clone(), size.unwrap_or_else(Size::unknown)));
+            scalars.push((var.clone(), value));
         }
         let mut flat = Vec::new();
         for (param, view) in function.params.iter().zip(&views) {
@@ -118,5 +130,14 @@ impl Lowerer<'_> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The Indexes and Bools in a tuple, depth first, with their values.
+fn parts_of(expr: Expr, view: &View, out: &mut Vec<(Expr, Value)>) {
+    match view {
+        View::Tuple(parts) => parts.iter().enumerate().for_each(|(k, part)| parts_of(Expr::proj(expr.clone(), k), part, out)),
+        View::Scalar(value) if expr.ty() != &Type::Double => out.push((expr, value.clone())),
+        View::Scalar(_) | View::Array(_) => {}
     }
 }

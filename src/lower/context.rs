@@ -31,7 +31,7 @@ pub struct Lowerer<'a> {
     pub ranges: Ranges,
     pub env: HashMap<Var, View>,
     pub sizes: HashMap<Var, Size>,
-    /// States of loops over Indexes whose parts are sizes, and those loops over what is none.
+    /// States of loops over Indexes whose parts are sizes, and those loops over what is none; parameters that are tuples, by parts.
     pub states: Vec<(Var, Expr)>,
     /// Index variables known to lie in `0 … size-1`.
     pub bounds: HashMap<Var, Size>,
@@ -155,6 +155,12 @@ impl<'a> Lowerer<'a> {
             let used: Vec<(Var, Expr)> = self.states.iter().filter(is_used).cloned().collect();
             if used.is_empty() { None } else { Size::try_of_expr(&substitute(expr, &used)) }
         })
+    }
+
+    /// Whether a `let` names a tuple in a tuple whose parts are sizes.
+    pub fn is_part_of_state(&self, var: &Var, value: &Expr) -> bool {
+        let is_tuple = matches!((var.ty(), value.term()), (Type::Tuple(_), Term::Proj(..)));
+        is_tuple && self.states.iter().any(|(state, _)| mentions(value, state))
     }
 
     /// The term's type with sizes over parameters and loop indices; sizes missing from the type are taken from the term's

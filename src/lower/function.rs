@@ -11,7 +11,7 @@ use crate::ir::distinct::distinct;
 use crate::ir::free::{any_var_in_types, mentions};
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
-use crate::ir::{Function, Labels, Prim, Program, Size, Status, Type, Var};
+use crate::ir::{Expr, Function, Labels, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
 use super::LowerOptions;
@@ -31,13 +31,17 @@ pub fn lower_function(
     lowerer.reciprocals = options.reciprocals;
     lowerer.parallel = options.parallel;
     lowerer.facts = Facts::for_function(function);
-    let mut params = Vec::new();
+    let (mut params, mut parts) = (Vec::new(), Vec::new());
     let size_names = declare_sizes(&mut lowerer, function, &mut params);
     for (at, param) in function.params.iter().enumerate() {
         if size_names.iter().any(|(var, _)| var == param) {
             continue;
         }
         let view = lowerer.parameter(param.ty(), (param.name(), function.parameter_labels(at)), &mut params);
+        if matches!(view, View::Tuple(_)) {
+            let named = lowerer.name_parts(&Expr::var(param), &view, &mut parts);
+            lowerer.states.push((param.clone(), named));
+        }
         lowerer.env.insert(param.clone(), view);
         lowerer.note_bound(param);
     }
@@ -52,11 +56,12 @@ pub fn lower_function(
         lowerer.entry_checks(function, &params, &size_names)?;
     }
     lowerer.unchecked = options.unchecked;
-    let mut measured = measured_by(&lowerer, function, &params, &size_names);
+    let scalars: Vec<&Var> = function.params.iter().chain(&parts).collect();
+    let mut measured = measured_by(&lowerer, &scalars, &params, &size_names);
     measured.extend(lowerer.ambient(function, &measured));
     // facts established by the checks at entry
     for param in &params {
-        if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(function, &lowerer, param.id)) {
+        if let (Role::Scalar, Some(var)) = (&param.role, scalar_param(&scalars, &lowerer, param.id)) {
             lowerer.note_range(var.ty(), param.id);
         }
     }
@@ -84,10 +89,10 @@ pub fn lower_function(
 }
 
 /// What the workspace is measured by: sizes, then Index and Bool parameters.
-fn measured_by(lowerer: &Lowerer, function: &Function, params: &[Param], size_names: &[(Var, Id)]) -> Vec<(Id, Option<Var>)> {
+fn measured_by(lowerer: &Lowerer, scalars: &[&Var], params: &[Param], size_names: &[(Var, Id)]) -> Vec<(Id, Option<Var>)> {
     let measured = |param: &Param| match param.role {
         Role::Size => Some((param.id, size_names.iter().find(|(_, id)| *id == param.id).map(|(var, _)| var.clone()))),
-        Role::Scalar if lowerer.locals[param.id].elem != Elem::Double => Some((param.id, scalar_param(function, lowerer, param.id))),
+        Role::Scalar if lowerer.locals[param.id].elem != Elem::Double => Some((param.id, scalar_param(scalars, lowerer, param.id))),
         Role::Scalar | Role::Array(_) | Role::OutScalar | Role::OutArray(_) => None,
     };
     params.iter().filter_map(measured).collect()
@@ -137,10 +142,10 @@ fn size_range(function: &Function, var: &Var) -> (i128, i128) {
     range
 }
 
-/// The core parameter that a C parameter stands for, where the two correspond.
-fn scalar_param(function: &Function, lowerer: &Lowerer, id: Id) -> Option<Var> {
-    let is_it = |param: &&Var| matches!(lowerer.env.get(param), Some(View::Scalar(Value::Local(other))) if *other == id);
-    function.params.iter().find(is_it).cloned()
+/// The core parameter, or part of one, that a C parameter stands for, where the two correspond.
+fn scalar_param(scalars: &[&Var], lowerer: &Lowerer, id: Id) -> Option<Var> {
+    let is_it = |param: &&&Var| matches!(lowerer.env.get(param), Some(View::Scalar(Value::Local(other))) if *other == id);
+    scalars.iter().find(is_it).map(|param| (*param).clone())
 }
 
 impl Lowerer<'_> {
@@ -160,6 +165,23 @@ impl Lowerer<'_> {
         let args = measured.iter().map(|(id, _)| Argument::Value(Value::Local(*id))).collect();
         self.emit(Stmt::Declare { id, init: Some(Value::Call(Callee::Deeper(function.name.clone()), args)) });
         Some((id, Some(deeper)))
+    }
+
+    /// A parameter in which its Indexes and Bools have names, by which lengths are known: they are added to `parts`.
+    fn name_parts(&mut self, expr: &Expr, view: &View, parts: &mut Vec<Var>) -> Expr {
+        match view {
+            View::Tuple(views) => {
+                let named = views.iter().enumerate().map(|(k, view)| self.name_parts(&Expr::proj(expr.clone(), k), view, parts));
+                Expr::tuple(named.collect())
+            }
+            View::Scalar(Value::Local(id)) if expr.ty() != &Type::Double => {
+                let part = Var::fresh(&self.locals[*id].name, expr.ty().clone());
+                self.env.insert(part.clone(), view.clone());
+                parts.push(part.clone());
+                Expr::var(&part)
+            }
+            View::Scalar(_) | View::Array(_) => expr.clone(),
+        }
     }
 
     /// A parameter's C parameters, and how to read it.
