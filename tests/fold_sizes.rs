@@ -153,6 +153,11 @@ let locally (n: Index) (k: Index) (x: Double) =
   let rec steps (m: Index) decreases m : Index = if m < k then 1 else k + steps (m / 2)
   vectorSum (build (steps n) (fun i -> x * double i))
 
+/// By a counter alone.
+let rec _up (i: Index) (n: Index) : Index = if i >= n then 2 * i else _up (i + 3) n
+let rec _low (n: Index) : Index = if n <= 0 then n else _low (n - 2)
+let alone (n: Index) (x: Double) = build (_up 1 n + 1 + _low n) (fun i -> x * double i)
+
 /// By parts of parameters.
 let paired (p: Index * (Bool * Index)) (x: Double) =
   let (n, (b, m)) = p
@@ -252,6 +257,9 @@ const CALLS: &[(&str, &[&str])] = &[
     ("pell", &["0", "0.5"]),
     ("pell", &["4", "0.5"]),
     ("pellSlope", &["3", "0.5"]),
+    ("alone", &["0", "0.5"]),
+    ("alone", &["5", "0.5"]),
+    ("alone", &["-3", "0.5"]),
     ("paired", &["[3, [true, 1]]", "0.5"]),
     ("paired", &["[3, [false, 1]]", "0.5"]),
     ("paired", &["[-2, [true, 1]]", "0.5"]),

@@ -24,10 +24,14 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
     let bound = Bound::of(cond, goes_on, function, changed)?;
     let step = bound.step(calls)?;
     let state = Changed { function, changed: changed.iter().copied().filter(|at| *at != bound.at).collect() };
-    if state.changed.is_empty() {
-        return None;
-    }
     let steps = Var::fresh("steps", Type::INDEX);
+    if state.changed.is_empty() {
+        // nothing is computed on the way: the last step is all
+        self_call(&going_on(&function.body, function)?, function)?;
+        let last = (bound.counter.clone(), bound.after(step, &Size::var(&steps))?);
+        let value = named(&without_calls(&function.body, function)?, &[last]);
+        return Some(Expr::let_(steps, bound.steps(step)?, value));
+    }
     let i = Var::fresh(bound.counter.name(), Type::Index(Some(Size::var(&steps))));
     let after = |steps: &Var| Some((bound.counter.clone(), bound.after(step, &Size::var(steps))?));
     let (acc, last) = (state.var(), state.var());
