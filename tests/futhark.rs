@@ -278,6 +278,8 @@ let remainder (k: Index) (v: Vector<n>) = vectorHot (length v) ((k % k) * k)
 let power (y: Double) (v: Vector<n>) = vectorSum (vectorMap v (fun x -> 0.0)) ** y
 let replaced (v: Vector<n>) (y: Double) = build n (fun i -> vectorSum (update v 0 (y * v[i])))
 let added (v: Vector<n>) (u: Vector<m>) (k: Index) = ifold (fun s i -> s + vectorSum (accumulate u k v[i])) 0.5 n
+let spread (v: Vector<n>) (k: Index) (x: Double) = ifold (fun a i -> accumulate a (i * k) x) v n
+let tallies (v: Vector<n>) (k: Index) = histogram (build n (fun i -> i * k)) v n
 ";
 
 #[test]
@@ -285,7 +287,7 @@ fn what_no_step_needs_does_not_fail() {
     if !compiler_is_there() {
         return;
     }
-    let calls: [(&str, &[&str]); 27] = [
+    let calls: [(&str, &[&str]); 32] = [
         ("heads", &["[]"]),
         ("heads", &["[[]]"]),
         ("heads", &["[[1, 2]]"]),
@@ -314,6 +316,12 @@ fn what_no_step_needs_does_not_fail() {
         ("added", &["[]", "[1, 2]", "9"]),
         ("added", &["[1]", "[1, 2]", "1"]),
         ("added", &["[1]", "[1, 2]", "9"]),
+        // the compiler forgot the assertion of indices that it makes where it adds
+        ("spread", &["[1, 3]", "1", "0.5"]),
+        ("spread", &["[1, 3]", "2", "0.5"]),
+        ("spread", &["[]", "2", "0.5"]),
+        ("tallies", &["[1, 3]", "1"]),
+        ("tallies", &["[1, 3]", "2"]),
     ];
     as_interpreted(MOVED_AND_FOLDED, &calls);
 }

@@ -65,7 +65,7 @@ const MONOMIALS: usize = 32;
 /// A product of more atoms than this, or an opaque term of more nodes, counts as unknown: along a chain of
 /// lets that each use the one before twice, what is written out doubles with every let.
 const DEGREE: usize = 32;
-pub(super) const NODES: usize = 1000;
+pub const NODES: usize = 1000;
 
 /// A polynomial: its monomials in order, no zero coefficients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -11,7 +11,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
 use crate::ir::free::mentions;
 use crate::ir::size_term::is_state;
-use crate::ir::subst::substitute;
 use crate::ir::{Expr, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
@@ -341,7 +340,7 @@ impl Lowerer<'_> {
         }
         if is_state(var, value) || self.is_part_of_state(var, value) {
             self.name_sizes(value, &view);
-            self.states.push((var.clone(), substitute(value, &self.states)));
+            self.note_state(var, value);
         }
         self.env.insert(var.clone(), view);
         Ok(())

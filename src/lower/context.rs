@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::free::mentions;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
+use crate::ir::size::NODES;
 use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
@@ -155,6 +156,14 @@ impl<'a> Lowerer<'a> {
             let used: Vec<(Var, Expr)> = self.states.iter().filter(is_used).cloned().collect();
             if used.is_empty() { None } else { Size::try_of_expr(&substitute(expr, &used)) }
         })
+    }
+
+    /// Notes what a state is; along a chain of loops these terms grow exponentially, and one that is too large is no size.
+    pub fn note_state(&mut self, var: &Var, value: &Expr) {
+        if value.node_count() <= NODES {
+            let whole = substitute(value, &self.states);
+            self.states.extend((whole.node_count() <= NODES).then(|| (var.clone(), whole)));
+        }
     }
 
     /// Whether a `let` names a tuple in a tuple whose parts are sizes.

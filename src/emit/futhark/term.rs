@@ -98,7 +98,7 @@ impl Emitter<'_> {
     }
 
     /// A name for a value that is used more than once.
-    fn named(&mut self, hint: &str, exp: Fut, shape: &Shape, bindings: &mut Vec<Binding>) -> Fut {
+    pub fn named(&mut self, hint: &str, exp: Fut, shape: &Shape, bindings: &mut Vec<Binding>) -> Fut {
         if matches!(exp, Fut::Atom(_)) {
             return exp;
         }

@@ -302,7 +302,8 @@ fn a_fold_that_adds_to_places_is_a_reduction_by_index() {
     is(
         "let f (z: Vector<m>) (k: Array<Index, n>) (v: Vector<n>) = ifold (fun s i -> accumulate s k[i] v[i]) z n",
         "entry f [m] [n] (z: [m]f64) (k: [n]i64) (v: [n]f64) : [m]f64 =
-  reduce_by_index (copy z) (+) 0.0 (assert (bounds (all (\\i -> 0 <= i && i < m) k)) k) v",
+  let sums = reduce_by_index (copy z) (+) 0.0 k v
+  in assert (bounds (all (\\i -> 0 <= i && i < m) k)) sums",
     );
     let strict = emitted_with(
         "let f (z: Vector<m>) (k: Array<Index, n>) (v: Vector<n>) = ifold (fun s i -> accumulate s k[i] v[i]) z n",
