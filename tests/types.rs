@@ -297,6 +297,15 @@ fn sizes_that_cannot_be_proved_equal_are_checked() {
     assert_eq!(status(range, "f", &[&[1.0, 2.0]]), None);
 }
 
+/// A size that data decides is read off a variable that is in scope: in a loop its state, behind the loop what it gave.
+#[test]
+fn sizes_of_states_are_checked_behind_the_loop() {
+    let text = "let last (v: Vector<n>) (w: Vector<m>) = \
+                vectorSub (ifold (fun a i -> a .* a) (build (index w[0]) (fun i -> w[i])) 1) v";
+    assert_eq!(status(text, "last", &[&[1.0, 2.0], &[2.0, 3.0]]), None);
+    assert_eq!(status(text, "last", &[&[1.0], &[2.0, 3.0]]).as_deref(), Some("Status(Shape)"));
+}
+
 #[test]
 fn size_names_are_values_where_data_decides_the_size() {
     let text = "let each (w: Vector<k>) f =\n  let g (x: Double) = build k (fun i -> x * double k)\n  vectorAdd (g 1.0) (vectorMap w f)\n\

@@ -124,7 +124,7 @@ pub struct Elaborator<'a> {
     /// The declaration whose lets stay as they are written.
     pub(super) verbatim: Option<usize>,
     /// For each unknown size, the first term that read it: in what a function captures too.
-    lengths: HashMap<u32, Expr>,
+    pub(super) lengths: HashMap<u32, Expr>,
     /// What only data says of the lengths in sums.
     pub(super) of_data: LengthsOfData,
     /// Whether branches of sums have each other's lengths where no value of the case is: for emitted code.
@@ -144,7 +144,9 @@ pub struct Elaborator<'a> {
 pub(super) struct Local {
     pending: Vec<Vec<Pending>>,
     /// For an unknown size, a term that computes it.
-    witnesses: HashMap<u32, Expr>,
+    pub(super) witnesses: HashMap<u32, Expr>,
+    /// The unknown sizes that have one, in the order in which they got it.
+    pub(super) noted: Vec<u32>,
     /// Let-bound Index variables whose value is a known size.
     pub(super) known: HashMap<Var, Size>,
     /// Whether it is the body of a recursive function.
@@ -345,7 +347,9 @@ impl<'a> Elaborator<'a> {
     /// Runs `f`; the lets and checks that it asks for go around its term and no further.
     pub fn scoped(&mut self, f: impl FnOnce(&mut Self) -> Result<Expr>) -> Result<Expr> {
         self.local.pending.push(Vec::new());
+        let outside = self.local.noted.len();
         let result = f(self);
+        self.forget(outside);
         let pending = self.local.pending.pop().unwrap_or_default();
         let body = result?;
         Ok(pending.into_iter().rev().fold(body, |body, pending| match pending {
@@ -394,20 +398,6 @@ impl<'a> Elaborator<'a> {
     pub(super) fn check(&mut self, condition: Expr, status: Status, span: Span) {
         if let Some(scope) = self.local.pending.last_mut() {
             scope.push(Pending::Check(condition, status, span));
-        }
-    }
-
-    /// Remembers how to compute the unknown sizes of a variable's type.
-    pub(super) fn note(&mut self, var: &Var) {
-        let mut found = Vec::new();
-        super::shapes::each_dimension(&Expr::var(var), var.ty(), &mut |size, term| {
-            if let Some(crate::ir::Atom::Unknown(id)) = size.as_atom() {
-                found.push((*id, term));
-            }
-        });
-        for (id, term) in found {
-            self.lengths.entry(id).or_insert_with(|| term.clone());
-            self.local.witnesses.entry(id).or_insert(term);
         }
     }
 

@@ -5,9 +5,11 @@
 //!
 //!     coerce w : Vector<m>  to  Vector<n>   →   check dim(w, 0) = n else SHAPE in w
 
+use std::collections::hash_map::Entry;
+
 use super::elaborate::{Elaborator, Result, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Prim, Size, Status, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Size, Status, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{SizeExpr, SizeExprKind, TypeExpr, TypeExprKind};
 
@@ -30,6 +32,33 @@ pub fn each_dimension(value: &Expr, ty: &Type, f: &mut dyn FnMut(&Size, Expr)) {
 }
 
 impl<'a> Elaborator<'a> {
+    /// Remembers how to compute the unknown sizes of a variable's type.
+    pub(super) fn note(&mut self, var: &Var) {
+        let mut found = Vec::new();
+        each_dimension(&Expr::var(var), var.ty(), &mut |size, term| {
+            if let Some(Atom::Unknown(id)) = size.as_atom() {
+                found.push((*id, term));
+            }
+        });
+        for (id, term) in found {
+            self.lengths.entry(id).or_insert_with(|| term.clone());
+            if let Entry::Vacant(entry) = self.local.witnesses.entry(id) {
+                entry.insert(term);
+                self.local.noted.push(id);
+            }
+        }
+    }
+
+    /// Forgets those that were noted after so many: their variables are no longer in scope.
+    pub(super) fn forget(&mut self, outside: usize) {
+        for id in self.local.noted.split_off(outside.min(self.local.noted.len())) {
+            let term = self.local.witnesses.remove(&id);
+            if self.lengths.get(&id).zip(term).is_some_and(|(known, term)| known.is_same(&term)) {
+                self.lengths.remove(&id);
+            }
+        }
+    }
+
     /// The value with the wanted type; `why` says where the wish comes from.
     pub fn coerce(&mut self, value: Expr, wanted: &Type, span: Span, why: &str) -> Result<Expr> {
         if value.ty() == wanted {
