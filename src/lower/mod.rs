@@ -6,8 +6,8 @@
 //!
 //!     f (v: Vector<n>) = build n (fun i -> v[i] * 2)   →   for i < n: out[i] = v[i] * 2
 //!
-//! Limits: an array that is stored must have lengths that follow from sizes and Index and Bool parameters
-//! (E0601 otherwise).
+//! Limits: an array that is stored must have lengths that follow from sizes and Index and Bool parameters, parts of tuples
+//! included, but for results (E0601 otherwise).
 
 mod array;
 mod call;
