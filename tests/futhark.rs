@@ -280,6 +280,7 @@ let replaced (v: Vector<n>) (y: Double) = build n (fun i -> vectorSum (update v 
 let added (v: Vector<n>) (u: Vector<m>) (k: Index) = ifold (fun s i -> s + vectorSum (accumulate u k v[i])) 0.5 n
 let spread (v: Vector<n>) (k: Index) (x: Double) = ifold (fun a i -> accumulate a (i * k) x) v n
 let tallies (v: Vector<n>) (k: Index) = histogram (build n (fun i -> i * k)) v n
+let steps (v: Vector<n>) (x: Double) = ifold (fun a i -> accumulate a i x) v (index x)
 ";
 
 #[test]
@@ -287,7 +288,7 @@ fn what_no_step_needs_does_not_fail() {
     if !compiler_is_there() {
         return;
     }
-    let calls: [(&str, &[&str]); 32] = [
+    let calls: [(&str, &[&str]); 35] = [
         ("heads", &["[]"]),
         ("heads", &["[[]]"]),
         ("heads", &["[[1, 2]]"]),
@@ -322,6 +323,9 @@ fn what_no_step_needs_does_not_fail() {
         ("spread", &["[]", "2", "0.5"]),
         ("tallies", &["[1, 3]", "1"]),
         ("tallies", &["[1, 3]", "2"]),
+        ("steps", &["[1, 3]", "2"]),
+        ("steps", &["[1, 3]", "3"]),
+        ("steps", &["[1, 3]", "-1"]),
     ];
     as_interpreted(MOVED_AND_FOLDED, &calls);
 }

@@ -14,7 +14,7 @@ use super::associative::{self, Step, components, is_neutral, neutral, without_al
 use super::context::Emitter;
 use super::guard::helper;
 use super::hoist::{self, Moved, unless_empty};
-use super::syntax::{Fut, Loop, Pattern, Trip};
+use super::syntax::{Binding, Fut, Loop, Pattern, Trip};
 use super::term::typed_literals;
 use super::types::Shape;
 use crate::ir::free::mentions;
@@ -58,6 +58,7 @@ impl Emitter<'_> {
         let is_below_length = matches!(index.ty(), Type::Index(Some(bound)) if bound == length);
         let mut bindings = Vec::new();
         let (start, shape) = self.operand(init, &mut bindings);
+        let n = &self.known_count(n, &mut bindings);
         let mut places = self.steps(n, i, index).without_lets(&mut bindings);
         let mut test = None;
         if !is_below_length {
@@ -77,6 +78,17 @@ impl Emitter<'_> {
             sums = Fut::assert(helper(Status::Bounds), test, named);
         }
         Some((Fut::let_in(bindings, sums), shape))
+    }
+
+    /// The count of two arrays, which Futhark knows to be one where it has a name.
+    fn known_count(&mut self, n: &Expr, bindings: &mut Vec<Binding>) -> Expr {
+        if Size::try_of_expr(n).is_some() {
+            return n.clone();
+        }
+        let var = Var::fresh("n", Type::INDEX);
+        let (count, shape) = self.operand(n, bindings);
+        self.bind(&var, count, shape, bindings);
+        Expr::var(&var)
     }
 
     /// A build of what the steps take, as its elements.
