@@ -35,6 +35,8 @@ pub struct Use {
     pub levels: usize,
     /// Divisions by it or by a component of it.
     pub divisions: u32,
+    /// Those of 1.
+    pub reciprocals: u32,
     /// Occurrences as a factor beside a literal.
     pub scaled: u32,
 }
@@ -52,6 +54,7 @@ impl Use {
         summed: 0,
         levels: 0,
         divisions: u32::MAX,
+        reciprocals: u32::MAX,
         scaled: u32::MAX,
     };
 
@@ -111,6 +114,7 @@ impl Uses {
             summed: 0,
             levels: 0,
             divisions: from.divisions.saturating_add(to_use.divisions),
+            reciprocals: from.reciprocals.saturating_add(to_use.reciprocals),
             scaled: from.scaled.saturating_add(to_use.scaled),
         };
         self.table.insert(to.clone(), merged);
@@ -171,8 +175,12 @@ impl Walk {
                     self.is_factor = at == 0 || *prim == Prim::Mul;
                     self.expr(arg);
                 }
-                if let Some(var) = args.last().filter(|_| *prim == Prim::Div).and_then(named) {
-                    self.entry(var).divisions += 1;
+                if let (Prim::Div, [a, b]) = (prim, args.as_slice())
+                    && let Some(var) = named(b)
+                {
+                    let entry = self.entry(var);
+                    entry.divisions += 1;
+                    entry.reciprocals += u32::from(matches!(a.term(), Term::Double(1.0)));
                 }
             }
             Term::Get(..) => self.get(expr),

@@ -44,8 +44,9 @@ fn div_known(expr: &Expr, facts: &Facts) -> Option<Expr> {
 fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(x, value, body) = expr.term() else { return None };
     // the body is searched only where there is a candidate, or a refusal to record
-    let is_rare = facts.uses.get(x).divisions < 2 && !facts.refusals.are_kept();
-    if is_rare {
+    let uses = facts.uses.get(x);
+    let is_rare = (uses.divisions as usize) < OFTEN && (uses.divisions < 2 || uses.reciprocals == 0);
+    if is_rare && !facts.refusals.are_kept() {
         return None;
     }
     let whole = Expr::var(x);
