@@ -40,7 +40,7 @@ impl Lowerer<'_> {
             }
             views.push(view);
         }
-        // the callee has names for the Indexes and Bools in tuples, in the order of its parameters
+        // the callee has a variable for each Index and Bool in its tuples, in the order of its parameters
         let is_part =
             |var: &&Var| !var.is_ambient() && !function.params.contains(var) && callee.size_names.iter().all(|(size, _)| size != *var);
         let named = callee.measured.iter().filter_map(|(_, var)| var.as_ref()).filter(is_part);
@@ -137,7 +137,7 @@ impl Lowerer<'_> {
 fn parts_of(expr: Expr, view: &View, out: &mut Vec<(Expr, Value)>) {
     match view {
         View::Tuple(parts) => parts.iter().enumerate().for_each(|(k, part)| parts_of(Expr::proj(expr.clone(), k), part, out)),
-        View::Scalar(value) if expr.ty() != &Type::Double => out.push((expr, value.clone())),
+        View::Scalar(value) if matches!(expr.ty(), Type::Index(_) | Type::Bool) => out.push((expr, value.clone())),
         View::Scalar(_) | View::Array(_) => {}
     }
 }

@@ -32,7 +32,7 @@ pub struct Lowerer<'a> {
     pub ranges: Ranges,
     pub env: HashMap<Var, View>,
     pub sizes: HashMap<Var, Size>,
-    /// States of loops over Indexes whose parts are sizes, and those loops over what is none; parameters that are tuples, by parts.
+    /// Tuples whose Indexes and Bools are sizes, as terms over parameters: parameters, parts of them, states of loops over Indexes.
     pub states: Vec<(Var, Expr)>,
     /// Index variables known to lie in `0 … size-1`.
     pub bounds: HashMap<Var, Size>,
@@ -158,7 +158,8 @@ impl<'a> Lowerer<'a> {
         })
     }
 
-    /// Notes what a state is; along a chain of loops these terms grow exponentially, and one that is too large is no size.
+    /// Notes a tuple of sizes as a term over parameters. Along a chain of loops these terms grow exponentially: one that is too large
+    /// for a size is left out.
     pub fn note_state(&mut self, var: &Var, value: &Expr) {
         if value.node_count() <= NODES {
             let whole = substitute(value, &self.states);
@@ -166,7 +167,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Whether a `let` names a tuple in a tuple whose parts are sizes.
+    /// Whether a `let` names a tuple that is a part of one of `states`.
     pub fn is_part_of_state(&self, var: &Var, value: &Expr) -> bool {
         let is_tuple = matches!((var.ty(), value.term()), (Type::Tuple(_), Term::Proj(..)));
         is_tuple && self.states.iter().any(|(state, _)| mentions(value, state))

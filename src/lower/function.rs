@@ -167,14 +167,14 @@ impl Lowerer<'_> {
         Some((id, Some(deeper)))
     }
 
-    /// A parameter in which its Indexes and Bools have names, by which lengths are known: they are added to `parts`.
+    /// A tuple parameter with a variable for each Index and Bool in it, by which lengths are known; `parts` gets these variables.
     fn name_parts(&mut self, expr: &Expr, view: &View, parts: &mut Vec<Var>) -> Expr {
         match view {
             View::Tuple(views) => {
                 let named = views.iter().enumerate().map(|(k, view)| self.name_parts(&Expr::proj(expr.clone(), k), view, parts));
                 Expr::tuple(named.collect())
             }
-            View::Scalar(Value::Local(id)) if expr.ty() != &Type::Double => {
+            View::Scalar(Value::Local(id)) if matches!(expr.ty(), Type::Index(_) | Type::Bool) => {
                 let part = Var::fresh(&self.locals[*id].name, expr.ty().clone());
                 self.env.insert(part.clone(), view.clone());
                 parts.push(part.clone());

@@ -1,7 +1,7 @@
 //! Occurrence analysis: how often and where each variable occurs, which `let` rules ask before they move a value.
 //!
 //! In: a term. Out: for every variable a [`Use`]: occurrences, whether one is inside a loop (or a `dual`)
-//! that the binder is outside of, and how many only measure or index it.
+//! that the binder is outside of, how many only measure or index it, divide by it or multiply it by a literal.
 //!
 //!     let t = build(n, i. a) in build(n, j. t[j] + length t)     t: 2 occurrences, 1 fused, 1 measured
 //!
@@ -35,9 +35,9 @@ pub struct Use {
     pub levels: usize,
     /// Divisions by it or by a component of it.
     pub divisions: u32,
-    /// Those of 1.
+    /// Those of them whose dividend is 1.
     pub reciprocals: u32,
-    /// Occurrences as a factor beside a literal.
+    /// Occurrences of it or of a component in a product with a literal factor.
     pub scaled: u32,
 }
 
@@ -132,14 +132,14 @@ struct Walk {
     depth: FxHashMap<Var, usize>,
     /// The variables of the loops around this place; `None` for a `dual`.
     loops: Vec<Option<Loop>>,
-    /// Whether the next term is a factor in a product that was looked at.
+    /// Whether the next term is an operand of a product whose factors are counted.
     is_factor: bool,
 }
 
 impl Walk {
     fn bind(&mut self, var: &Var) {
         self.depth.insert(var.clone(), self.loops.len());
-        self.uses.table.entry(var.clone()).or_default();
+        self.entry(var);
     }
 
     fn entry(&mut self, var: &Var) -> &mut Use {
@@ -269,7 +269,7 @@ impl Walk {
     }
 }
 
-/// What a product multiplies, as the tree has it; a quotient's dividend has factors too.
+/// The factors of a product of products, those of a dividend included.
 fn factors(expr: &Expr) -> impl Iterator<Item = &Expr> {
     let mut left = vec![expr];
     std::iter::from_fn(move || {

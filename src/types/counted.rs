@@ -1,7 +1,8 @@
 //! Loops that count: tail calls that bring an Index nearer to a bound by a fixed step are as many as the way is long.
 //!
 //! In: a function that calls itself in tail position, and those calls. Out: its body with an `ifold` in their place, whose count is known
-//! before it begins, so that derivatives, rules and targets see a loop like every other; `None` where something else ends the loop.
+//! before it begins, so that derivatives, rules and targets see a loop like every other, or without a loop where only the counter changes;
+//! `None` where something else ends the loop.
 //!
 //!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max i n - i)
 //!
@@ -26,7 +27,7 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
     let state = Changed { function, changed: changed.iter().copied().filter(|at| *at != bound.at).collect() };
     let steps = Var::fresh("steps", Type::INDEX);
     if state.changed.is_empty() {
-        // nothing is computed on the way: the last step is all
+        // a step that is the call alone computes nothing: what is left is the last one
         self_call(&going_on(&function.body, function)?, function)?;
         let last = (bound.counter.clone(), bound.after(step, &Size::var(&steps))?);
         let value = named(&without_calls(&function.body, function)?, &[last]);

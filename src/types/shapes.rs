@@ -3,6 +3,8 @@
 //! In: a term and the type it should have. Out: the term, under checks in the innermost scope for each size
 //! that could not be proved equal; a diagnostic where two sizes provably differ.
 //!
+//! An unknown size is read off a variable in scope whose type has it; [`Elaborator::note`] remembers which.
+//!
 //!     coerce w : Vector<m>  to  Vector<n>   →   check dim(w, 0) = n else SHAPE in w
 
 use std::collections::hash_map::Entry;
@@ -49,7 +51,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Forgets those that were noted after so many: their variables are no longer in scope.
+    /// Forgets what was noted in a scope that ends, in which the first `outside` were known before.
     pub(super) fn forget(&mut self, outside: usize) {
         for id in self.local.noted.split_off(outside.min(self.local.noted.len())) {
             let term = self.local.witnesses.remove(&id);

@@ -73,14 +73,14 @@ impl Emitter<'_> {
         let args = vec![Fut::apply("copy", vec![start]), Fut::atom("(+)"), Fut::atom("0.0"), places, values];
         let mut sums = Fut::apply("reduce_by_index", args);
         if let Some(test) = test {
-            // of the indices themselves, Futhark's compiler forgets the assertion where it makes them in the loop that adds
+            // an assertion of the indices themselves is lost where Futhark's compiler fuses their computation into the scatter
             let named = self.named("sums", sums, &shape, &mut bindings);
             sums = Fut::assert(helper(Status::Bounds), test, named);
         }
         Some((Fut::let_in(bindings, sums), shape))
     }
 
-    /// The count of two arrays, which Futhark knows to be one where it has a name.
+    /// A count under a name where only data gives it: Futhark takes two arrays to be equally long where their lengths are one name.
     fn known_count(&mut self, n: &Expr, bindings: &mut Vec<Binding>) -> Expr {
         if Size::try_of_expr(n).is_some() {
             return n.clone();
