@@ -166,6 +166,16 @@ let paired (p: Index * (Bool * Index)) (x: Double) =
   vectorSum (build k (fun i -> v[k - 1 - i] * v[i]))
 let pairedSlope (p: Index * (Bool * Index)) (x: Double) = derivative (fun x -> paired p x) x
 
+/// By parts of several parameters, among Doubles and an Index that is no part.
+let _among (x: Double) (p: Index * Double) (k: Index) (q: (Bool * Double) * Index) : Double =
+  let (n, y) = p
+  let ((b, z), m) = q
+  let c = max (if b then n else m + k) 0
+  let v = build c (fun i -> sin (x + y * double i) + z)
+  vectorSum (build c (fun i -> v[c - 1 - i] * v[i]))
+let among (p: Index * Double) (q: (Bool * Double) * Index) (x: Double) =
+  _among x p 1 q + _among (2.0 * x) p 2 q
+
 /// A count that is a loop, which a check and the loop have both.
 let counted (v: Vector<n>) (k: Index) = hessian (fun v -> ifold (fun s _i -> s + v[0] * v[0]) 0.0 (ifold (fun s _i -> s * 2) 1 k)) v
 
@@ -264,6 +274,9 @@ const CALLS: &[(&str, &[&str])] = &[
     ("paired", &["[3, [false, 1]]", "0.5"]),
     ("paired", &["[-2, [true, 1]]", "0.5"]),
     ("pairedSlope", &["[3, [true, 1]]", "0.5"]),
+    ("among", &["[3, 0.5]", "[[true, 0.25], 2]", "0.5"]),
+    ("among", &["[3, 0.5]", "[[false, 0.25], 7]", "0.5"]),
+    ("among", &["[-3, 0.5]", "[[true, 0.25], 0]", "0.5"]),
     ("counted", &["[1, 2]", "1"]),
     ("counted", &["[]", "1"]),
     ("common", &["12", "18", "0.5"]),

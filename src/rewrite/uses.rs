@@ -296,3 +296,22 @@ fn named(expr: &Expr) -> Option<&Var> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Type;
+
+    #[test]
+    fn divisions_and_literal_factors_are_counted_once() {
+        let (x, z) = (Var::fresh("x", Type::Double), Var::fresh("z", Type::Double));
+        let of = |prim, a: &Expr, b: &Expr| Expr::prim(prim, vec![a.clone(), b.clone()]);
+        let (a, b) = (Expr::var(&x), Expr::var(&z));
+        let quotients = of(Prim::Add, &of(Prim::Div, &Expr::double(1.0), &b), &of(Prim::Div, &a, &b));
+        // 2 * (x * z) / z
+        let product = of(Prim::Div, &of(Prim::Mul, &Expr::double(2.0), &of(Prim::Mul, &a, &b)), &b);
+        let uses = Uses::of(&of(Prim::Add, &quotients, &product));
+        let counted = |var| (uses.get(var).count, uses.get(var).divisions, uses.get(var).reciprocals, uses.get(var).scaled);
+        assert_eq!((counted(&x), counted(&z)), ((2, 0, 0, 1), (4, 3, 1, 1)));
+    }
+}
