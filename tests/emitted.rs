@@ -421,6 +421,40 @@ fn a_pattern_parameter_is_called_by_its_own_names() {
     assert!(futhark.contains("entry r (f: f64) (arg1_depth: f64) (arg2: f64) : f64 ="), "{futhark}");
 }
 
+/// The state of a loop is called as the pattern of its step says, or the fields of its record; its tape and its cotangents after it.
+#[test]
+fn the_state_of_a_loop_is_called_by_the_names_of_its_pattern() {
+    let text = "type Body = { place: Double; speed: Double }\n\
+                let both (v: Vector<n>) = ifold (fun (sum, big) i -> (sum + v[i], max big v[i])) (0.0, 0.0) n\n\
+                let grown (v: Vector<n>) : Double =\n  \
+                  let (total, weights) = ifold (fun (sum, w) i -> (sum * v[i] + sum, update w i (sum + w[i]))) (1.0, v) n\n  \
+                  vectorSum weights + total\n\
+                let fall (g: Double) (n: Index) : Body =\n  \
+                  ifold (fun (b: Body) i -> { place = b.place + b.speed; speed = b.speed - g }) { place = 0.0; speed = 1.0 } n\n\
+                let cut (w: Vector<n>) = ifold (fun (_, a, (b, _)) i -> (a, b * w[i], (a + b, 1.0))) (0.0, 1.0, (2.0, 3.0)) n\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "f.smooth", text);
+    let c = printed(&smoothc(folder.path(), &["emit", "f.smooth", "--derive", "gradient:grown"]));
+    for statement in [
+        // named by what takes the value apart, or by the step
+        "double sum = 0.0;\n    double big = 0.0;\n",
+        "double *weights = (double *)workspace;\n    double total = 1.0;\n",
+        "double b_place = 0.0;\n    double b_speed = 1.0;\n",
+        "double acc_0 = 0.0;\n    double a = 1.0;\n    double b = 2.0;\n    double acc_2_1 = 3.0;\n",
+        // the way back
+        "double *sum_tape = (double *)ws;\n",
+        "double *w_bar = (double *)ws;\n",
+        "double sum_bar = 1.0;\n",
+        "const double w_bar_i = w_bar[i];\n",
+        "v_bar[i] += sum_tape[i] * sum_bar;\n",
+    ] {
+        assert!(c.contains(statement), "{statement}\n{c}");
+    }
+    let futhark = printed(&smoothc(folder.path(), &["emit", "f.smooth", "--target", "futhark"]));
+    assert!(futhark.contains("let (sum, big) = reduce ("), "{futhark}");
+    assert!(futhark.contains("let (total, weights) =\n    loop (sum, w: *[n]f64) = (1.0, copy v)\n"), "{futhark}");
+}
+
 /// Lines of emitted C end before column 110, but for the first, which names what made the file, and for prototypes, which are a line
 /// each for those who search a header.
 #[test]

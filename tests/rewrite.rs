@@ -487,13 +487,13 @@ const RULES: &[(&str, &str, &str)] = &[
     (
         "fold-project",
         "snd (ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n)",
-        "ifold (fun acc i -> let t = acc in t + w[i]) 0.0 n",
+        "ifold (fun t i -> let t_1 = t in t_1 + w[i]) 0.0 n",
     ),
     ("fold-project", "fst (ifold (fun (s, t) i -> (s + t, t + w[i])) (0.0, 0.0) n)", ""),
     (
         "fold-fission",
         "let r = ifold (fun (s, t) i -> (s + v[i], t + w[i])) (0.0, 0.0) n in fst r * 2.0",
-        "let r = ifold (fun acc i -> let s = acc in s + v[i]) 0.0 n in r * 2.0",
+        "let r = ifold (fun s i -> let s_1 = s in s_1 + v[i]) 0.0 n in r * 2.0",
     ),
     (
         "fold-apart",

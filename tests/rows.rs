@@ -210,12 +210,12 @@ const COLUMNS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "range",
-        &["double acc_0 = out_0[j]", "double acc_1 = out_1[j]"],
+        &["double lo = out_0[j]", "double hi = out_1[j]"],
         "build n (fun j -> ifold (fun (lo, hi) i -> (min lo X[i][j], max hi X[i][j])) (w[j], X[0][j]) m)",
     ),
     (
         "second",
-        &["double acc_1 = out[j]"],
+        &["double b = out[j]"],
         "build n (fun j -> let (a, b) = ifold (fun (a, b) i -> (X[i][j], b - a * X[i][j])) (1.0, w[j]) m in b)",
     ),
     ("shorter", &["0 < n && m - 1 < 0"], "build n (fun j -> ifold (fun s i -> s + X[i + 1][j]) 0.0 (m - 1))"),

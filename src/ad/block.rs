@@ -20,7 +20,7 @@ use crate::budget;
 use crate::ir::free::mentions;
 use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
-use crate::ir::{Change, Expr, Status, Term, Type, Var};
+use crate::ir::{Change, Expr, Name, Status, Term, Type, Var};
 use crate::source::Span;
 
 /// The variables whose bindings may be dropped where they are not mentioned.
@@ -185,11 +185,11 @@ impl Block {
     }
 
     /// A term for `value` that is free to use any number of times.
-    pub fn bind(&mut self, name: &str, value: Expr) -> Expr {
+    pub fn bind(&mut self, name: impl Into<Name>, value: Expr) -> Expr {
         if is_name(&value) {
             return value;
         }
-        let var = Var::fresh(name, value.ty().clone());
+        let var = Var::named(name.into(), value.ty().clone());
         let name = Expr::var(&var);
         self.spare(&var, value);
         name
@@ -418,7 +418,7 @@ pub fn prune(expr: &Expr, spares: &Spares) -> Expr {
 const SMALL: usize = 12;
 
 /// An Index term to use more than once: small arithmetic stays in sight, so that what is known of it does too.
-pub fn shared(name: &str, index: Expr, out: &mut Block) -> Expr {
+pub fn shared(name: impl Into<Name>, index: Expr, out: &mut Block) -> Expr {
     fn is_arithmetic(expr: &Expr) -> bool {
         match expr.term() {
             Term::Prim(_, args) => args.iter().all(is_arithmetic),

@@ -12,7 +12,7 @@
 
 use super::activity::Activity;
 use super::block::{Block, is_name};
-use crate::ir::{Expr, Type};
+use crate::ir::{Expr, Name, Type, Var};
 
 /// The type of the tangent of a value; `None` when it has no Double.
 pub fn tangent_type(ty: &Type) -> Option<Type> {
@@ -37,6 +37,23 @@ pub fn leaf_types(ty: &Type, active: &Activity, primals: &mut Vec<Type>, tangent
     if !active.is_none() {
         tangents.extend(tangent_type(ty));
     }
+}
+
+/// What a tuple of the leaves of a variable is called that has this activity, and they: primals, then tangents.
+pub fn leaf_names(var: &Var, active: &Activity) -> Name {
+    fn each(name: &Name, ty: &Type, active: &Activity, primals: &mut Vec<Name>, tangents: &mut Vec<Name>) {
+        if let Type::Tuple(parts) = ty {
+            parts.iter().enumerate().for_each(|(k, part)| each(&name.part(k), part, &active.part(k), primals, tangents));
+            return;
+        }
+        primals.push(name.clone());
+        if !active.is_none() && ty.has_double() {
+            tangents.push(format!("d{}", name.text()).into());
+        }
+    }
+    let (mut primals, mut tangents) = (Vec::new(), Vec::new());
+    each(var.full_name(), var.ty(), active, &mut primals, &mut tangents);
+    Name::of_parts(var.name(), primals.into_iter().chain(tangents))
 }
 
 /// A tangent of zeros for a value, with the value's own lengths.

@@ -17,12 +17,12 @@ use super::activity::{Activities, Activity};
 use super::block::{Block, Spares, shared};
 use super::cost::is_cheap;
 use super::functions::Functions;
-use super::pairs::{leaf_types, one_or_tuple};
+use super::pairs::{leaf_names, leaf_types, one_or_tuple};
 use super::value::{Leaves, Value};
 use super::{Result, internal, law};
 use crate::ir::prim::{Derivative, Prim};
 use crate::ir::subst::{freshen, map_children};
-use crate::ir::{Change, Expr, Term, Type, Updated, Var};
+use crate::ir::{Change, Expr, Name, Term, Type, Updated, Var};
 
 /// The differentiation of one body.
 pub struct Rules<'a> {
@@ -117,7 +117,7 @@ impl<'a> Rules<'a> {
                 let then = self.scope(out, |this, out| this.leaves(then, &active, out))?;
                 let otherwise = self.scope(out, |this, out| this.leaves(otherwise, &active, out))?;
                 let both = Expr::if_(self.constant(cond), then, otherwise).at(expr.span());
-                take_apart("branch", both, expr, &active, out)
+                take_apart(&"branch".into(), both, expr, &active, out)
             }
             Term::Build { n, i, body } => self.build(expr, n, i, body, out),
             Term::Fold { n, acc, i, body, init } => {
@@ -126,7 +126,7 @@ impl<'a> Rules<'a> {
                 let mut types = (Vec::new(), Vec::new());
                 leaf_types(acc.ty(), &active, &mut types.0, &mut types.1);
                 types.0.append(&mut types.1);
-                let state = acc.renewed(Type::tuple(types.0));
+                let state = Var::named(leaf_names(acc, &active), Type::tuple(types.0));
                 let body = self.scope(out, |this, out| {
                     let value = parts_of(&Expr::var(&state), acc.ty(), &active, expr)?.bind(acc, out);
                     out.may_drop(acc);
@@ -134,7 +134,7 @@ impl<'a> Rules<'a> {
                     this.leaves(body, &active, out)
                 })?;
                 let fold = Expr::fold_with(self.constant(n), state, i.clone(), body, init).at(expr.span());
-                take_apart(acc.name(), fold, expr, &active, out)
+                take_apart(&leaf_names(acc, &active), fold, expr, &active, out)
             }
             Term::While { state, init, body } => {
                 let active = self.activities.of_var(state);
@@ -142,7 +142,7 @@ impl<'a> Rules<'a> {
                 let mut types = (Vec::new(), Vec::new());
                 leaf_types(state.ty(), &active, &mut types.0, &mut types.1);
                 types.0.append(&mut types.1);
-                let renewed = state.renewed(Type::tuple(types.0));
+                let renewed = Var::named(leaf_names(state, &active), Type::tuple(types.0));
                 let body = self.scope(out, |this, out| {
                     let value = parts_of(&Expr::var(&renewed), state.ty(), &active, expr)?.bind(state, out);
                     out.may_drop(state);
@@ -153,7 +153,7 @@ impl<'a> Rules<'a> {
                 let Type::Tuple(leaves) = renewed.ty() else { return Err(internal(expr.span(), "a state without leaves")) };
                 let body = behind_first(&body, leaves.len());
                 let steps = Expr::while_(renewed, init, body).at(expr.span());
-                take_apart(state.name(), steps, expr, &active, out)
+                take_apart(&leaf_names(state, &active), steps, expr, &active, out)
             }
             Term::Get(array, index) => self.get(expr, array, index, out),
             Term::Tuple(parts) => Ok(Value::Tuple(parts.iter().map(|part| self.value(part, out)).collect::<Result<_>>()?)),
@@ -173,7 +173,7 @@ impl<'a> Rules<'a> {
                 for element in elements {
                     let mut value = self.value(element, out)?;
                     if !matches!(value, Value::Split { .. }) {
-                        value = value.named("element", out);
+                        value = value.named(&"element".into(), out);
                     }
                     primals.push(value.clone().primal(out));
                     tangents.push(value.tangent(out));
@@ -249,7 +249,7 @@ impl<'a> Rules<'a> {
         let mut given: Vec<(&str, Expr)> = Vec::new();
         let mut primals = Vec::new();
         for ((primal, tangent), (x, dx)) in operands.into_iter().zip(names) {
-            let primal = if law.count(x) > 0 { out.bind("u", primal) } else { primal };
+            let primal = if law.count(x) > 0 { out.bind(Name::placeholder("u"), primal) } else { primal };
             given.push((x, primal.clone()));
             given.extend(tangent.map(|tangent| (*dx, tangent)));
             primals.push(primal);
@@ -282,24 +282,29 @@ impl<'a> Rules<'a> {
         let index = self.constant(index);
         let element = |array: Expr, index: &Expr| Expr::get(array, index.clone()).at(expr.span());
         match array {
-            Value::Paired { pairs, views: None, .. } => Ok(Value::of_pairs(expr.ty(), out.bind("e", element(pairs, &index)))),
+            Value::Paired { pairs, views: None, .. } => {
+                Ok(Value::of_pairs(expr.ty(), out.bind(Name::placeholder("e"), element(pairs, &index))))
+            }
             Value::Paired { pairs, views: Some((primal, tangent)), .. } => {
-                let index = shared("i", index, out);
-                let pairs = Value::of_pairs(expr.ty(), out.bind("e", element(pairs, &index)));
+                let index = shared(Name::placeholder("i"), index, out);
+                let pairs = Value::of_pairs(expr.ty(), out.bind(Name::placeholder("e"), element(pairs, &index)));
                 if *expr.ty() == Type::Double {
                     return Ok(pairs);
                 }
                 // rows of the views, for whoever wants a whole row: spare, as the views are
-                let (primal, tangent) = (out.bind("e", element(primal, &index)), out.bind("de", element(tangent, &index)));
+                let (primal, tangent) = (
+                    out.bind(Name::placeholder("e"), element(primal, &index)),
+                    out.bind(Name::placeholder("de"), element(tangent, &index)),
+                );
                 Ok(pairs.with_views(Value::of_split(primal, tangent)))
             }
             Value::Split { primal, tangent } => {
-                let index = shared("i", index, out);
+                let index = shared(Name::placeholder("i"), index, out);
                 let (primal, tangent) = (element(primal, &index), element(tangent, &index));
                 if !matches!(expr.ty(), Type::Tuple(_)) {
                     return Ok(Value::Split { primal, tangent });
                 }
-                Ok(Value::of_split(out.bind("e", primal), out.bind("de", tangent)))
+                Ok(Value::of_split(out.bind(Name::placeholder("e"), primal), out.bind(Name::placeholder("de"), tangent)))
             }
             Value::Constant(array) => Ok(Value::Constant(Expr::get(array, index).at(expr.span()))),
             Value::Tuple(_) => Err(internal(expr.span(), "an element of no array")),
@@ -312,11 +317,11 @@ impl<'a> Rules<'a> {
         let Some(Updated { array, indices, value }) = Updated::of(parts) else {
             return Err(internal(expr.span(), "an update without its parts"));
         };
-        let array = self.value(array, out)?.named("array", out);
-        let indices: Vec<Expr> = indices.iter().map(|index| shared("i", self.constant(index), out)).collect();
+        let array = self.value(array, out)?.named(&"array".into(), out);
+        let indices: Vec<Expr> = indices.iter().map(|index| shared(Name::placeholder("i"), self.constant(index), out)).collect();
         let value = self.value(value, out)?;
         let has_tangent = !matches!(value, Value::Constant(_));
-        let value = value.named("x", out);
+        let value = value.named(&"x".into(), out);
         let primal = Expr::update(change, array.clone().primal(out), indices.clone(), value.clone().primal(out)).at(expr.span());
         let before = array.tangent(out);
         let tangent = match change {
@@ -337,7 +342,7 @@ impl<'a> Rules<'a> {
                 primals.push(arg.primal(out));
                 continue;
             }
-            let arg = arg.named("arg", out);
+            let arg = arg.named(&"arg".into(), out);
             primals.push(arg.clone().primal(out));
             let mut leaves = Leaves::default();
             arg.leaves(active, &mut leaves, out);
@@ -345,7 +350,7 @@ impl<'a> Rules<'a> {
         }
         primals.append(&mut tangents);
         let value_name = value_name.as_deref().unwrap_or(name);
-        take_apart(value_name, Expr::call(&derived, primals).at(expr.span()), expr, active, out)
+        take_apart(&value_name.into(), Expr::call(&derived, primals).at(expr.span()), expr, active, out)
     }
 
     /// A term whose value has no tangent. It stays as it is, but that it reads elements and lengths of an
@@ -379,7 +384,7 @@ impl<'a> Rules<'a> {
 }
 
 /// Names a term that has all leaves of `like`'s value, and takes it apart.
-fn take_apart(name: &str, all: Expr, like: &Expr, active: &Activity, out: &mut Block) -> Result<Value> {
+fn take_apart(name: &Name, all: Expr, like: &Expr, active: &Activity, out: &mut Block) -> Result<Value> {
     parts_of(&out.bind(name, all), like.ty(), active, like)
 }
 

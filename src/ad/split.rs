@@ -148,7 +148,7 @@ impl Splitting {
             // a component that is not read is not kept
             let mut parts = |whole: &Expr, at: usize| {
                 let part = Expr::proj(whole.clone(), at);
-                let own = Var::fresh(var.name(), part.ty().clone());
+                let own = var.renewed(part.ty().clone());
                 spares.borrow_mut().insert(own.clone());
                 bind(&own, part);
                 own

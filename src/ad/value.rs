@@ -14,7 +14,7 @@ use super::activity::Activity;
 use super::block::Block;
 use super::pairs::{Part, one_or_tuple, tangent_parts, tangent_type, unzip, zero, zip};
 use crate::ir::ambient::{is_unset, unset};
-use crate::ir::{Expr, Term, Type, Var};
+use crate::ir::{Expr, Labels, Name, Term, Type, Var};
 
 /// A value and its tangent.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl Value {
     pub fn primal(self, out: &mut Block) -> Expr {
         match self {
             Value::Constant(primal) | Value::Split { primal, .. } | Value::Paired { views: Some((primal, _)), .. } => primal,
-            Value::Paired { pairs, ty, views: None } => unzip(&out.bind("pairs", pairs), &ty, Part::Primal),
+            Value::Paired { pairs, ty, views: None } => unzip(&out.bind(pairs_named("array", &pairs), pairs), &ty, Part::Primal),
             Value::Tuple(parts) => Expr::tuple(parts.into_iter().map(|part| part.primal(out)).collect()),
         }
     }
@@ -118,7 +118,7 @@ impl Value {
         match self {
             Value::Constant(primal) => zero(&primal, out),
             Value::Split { tangent, .. } | Value::Paired { views: Some((_, tangent)), .. } => tangent,
-            Value::Paired { pairs, ty, views: None } => unzip(&out.bind("pairs", pairs), &ty, Part::Tangent),
+            Value::Paired { pairs, ty, views: None } => unzip(&out.bind(pairs_named("array", &pairs), pairs), &ty, Part::Tangent),
             Value::Tuple(parts) => one_or_tuple(parts.into_iter().filter(Value::has_double).map(|part| part.tangent(out)).collect()),
         }
     }
@@ -176,7 +176,7 @@ impl Value {
             }
             Value::Paired { pairs, ty, views } => {
                 let (primal, tangent) = views.unwrap_or_else(|| {
-                    let pairs = out.bind("pairs", pairs);
+                    let pairs = out.bind(pairs_named("array", &pairs), pairs);
                     (unzip(&pairs, &ty, Part::Primal), unzip(&pairs, &ty, Part::Tangent))
                 });
                 leaves.primals.push(primal);
@@ -200,14 +200,14 @@ impl Value {
                 Value::Split { primal: Expr::var(var), tangent: out.bind(&derivative, tangent) }
             }
             Value::Paired { pairs, ty, views } => {
-                let pairs = out.bind(&format!("{}_{derivative}", var.name()), pairs);
+                let pairs = out.bind(pairs_named(var.name(), &pairs), pairs);
                 let (primal, tangent) = views.unwrap_or_else(|| (unzip(&pairs, &ty, Part::Primal), unzip(&pairs, &ty, Part::Tangent)));
                 out.spare(var, primal);
                 let views = Some((Expr::var(var), out.bind(&derivative, tangent)));
                 Value::Paired { pairs, ty, views }
             }
             Value::Tuple(parts) => {
-                let parts = parts.into_iter().enumerate().map(|(k, part)| part.named(&format!("{}_{k}", var.name()), out)).collect();
+                let parts = parts.into_iter().enumerate().map(|(k, part)| part.named(&var.full_name().part(k), out)).collect();
                 let value = Value::Tuple(parts);
                 let primal = value.clone().primal(out);
                 out.spare(var, primal);
@@ -217,21 +217,19 @@ impl Value {
     }
 
     /// The same value by names.
-    pub fn named(self, name: &str, out: &mut Block) -> Value {
-        let derivative = format!("d{name}");
+    pub fn named(self, name: &Name, out: &mut Block) -> Value {
+        let derivative = format!("d{}", name.text());
         match self {
             Value::Constant(primal) => Value::Constant(out.bind(name, primal)),
             Value::Split { primal, tangent } => Value::Split { primal: out.bind(name, primal), tangent: out.bind(&derivative, tangent) },
             Value::Paired { views: Some(_), .. } => self,
             Value::Paired { pairs, ty, views: None } => {
-                let pairs = out.bind(&format!("{name}_{derivative}"), pairs);
+                let pairs = out.bind(pairs_named(name, &pairs), pairs);
                 let (primal, tangent) = (unzip(&pairs, &ty, Part::Primal), unzip(&pairs, &ty, Part::Tangent));
                 let views = Some((out.bind(name, primal), out.bind(&derivative, tangent)));
                 Value::Paired { pairs, ty, views }
             }
-            Value::Tuple(parts) => {
-                Value::Tuple(parts.into_iter().enumerate().map(|(k, part)| part.named(&format!("{name}_{k}"), out)).collect())
-            }
+            Value::Tuple(parts) => Value::Tuple(parts.into_iter().enumerate().map(|(k, part)| part.named(&name.part(k), out)).collect()),
         }
     }
 
@@ -242,4 +240,11 @@ impl Value {
             Value::Tuple(parts) => parts.iter().any(Value::has_double),
         }
     }
+}
+
+/// What an array of values of this name with their tangents is called, and the arrays of each.
+fn pairs_named(name: &str, pairs: &Expr) -> Name {
+    let both = [name.to_string(), format!("d{name}")].map(|part| Labels::Named(part.into(), Labels::None.into()));
+    let labels = pairs.ty().dims().iter().fold(Labels::Tuple(both.into()), |labels, _| Labels::Array(labels.into()));
+    Name::with_labels(&format!("{name}_d{name}"), labels)
 }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::free::mentions;
 use super::last_use::component;
+use super::name::Name;
 use super::prim::Prim;
 use super::program::Function;
 use super::recursive::Recursive;
@@ -49,11 +50,11 @@ impl Expr {
     }
 
     /// Binds `value` to a fresh variable unless it is atomic already.
-    pub fn bind(name: &str, value: Expr, body: impl FnOnce(Expr) -> Expr) -> Expr {
+    pub fn bind(name: impl Into<Name>, value: Expr, body: impl FnOnce(Expr) -> Expr) -> Expr {
         if value.is_atom() {
             return body(value);
         }
-        let var = Var::fresh(name, value.ty().clone());
+        let var = Var::named(name.into(), value.ty().clone());
         let body = body(Expr::var(&var));
         Expr::let_(var, value, body)
     }
@@ -93,8 +94,8 @@ impl Expr {
     }
 
     /// `ifold(n, acc. i. body(acc, i), init)`.
-    pub fn fold(n: Expr, acc: &str, i: &str, init: Expr, body: impl FnOnce(Expr, Expr) -> Expr) -> Expr {
-        let acc = Var::fresh(acc, init.ty().clone());
+    pub fn fold(n: Expr, acc: impl Into<Name>, i: &str, init: Expr, body: impl FnOnce(Expr, Expr) -> Expr) -> Expr {
+        let acc = Var::named(acc.into(), init.ty().clone());
         let i = Var::fresh(i, Type::Index(Some(Size::of_expr(&n))));
         let body = body(Expr::var(&acc), Expr::var(&i));
         Expr::fold_with(n, acc, i, body, init)

@@ -11,6 +11,7 @@
 
 use super::free::{mentions, occurrences};
 use super::last_use::{Live, component, held, uses};
+use super::name::Name;
 use super::term::{Expr, Term, Updated};
 use super::var::Var;
 
@@ -56,7 +57,7 @@ pub fn distinct(expr: &Expr) -> Expr {
         Term::Iso(iso, operands) => Term::Iso(*iso, all(operands)),
         Term::Update(change, parts) => match Updated::of(parts) {
             Some(Updated { array, indices, value }) if reads_changed(array, value) => {
-                let x = Var::fresh("x", value.ty().clone());
+                let x = Var::named(Name::placeholder("x"), value.ty().clone());
                 let update = Expr::update(*change, copy(array), all(indices), Expr::var(&x)).at(expr.span());
                 Term::Let(x, copy(value), update)
             }
@@ -95,8 +96,8 @@ fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
     let is_update = |expr: &Expr| expr.ty().has_array() && expr.has_updates();
     let mut named = Vec::new();
     let mut name = |value: &Expr, part: Option<usize>| {
-        let of_part = part.and_then(|at| acc.parts()?.get(at));
-        let var = Var::fresh(of_part.unwrap_or(acc.name()), value.ty().clone());
+        let name = acc.full_name();
+        let var = Var::named(part.filter(|_| name.has_parts()).map_or(name.clone(), |at| name.part(at)), value.ty().clone());
         named.push((var.clone(), value.clone()));
         Expr::var(&var)
     };
@@ -141,7 +142,7 @@ fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
             let mut read = Live::default();
             uses(later, &mut read);
             if changed.iter().any(|(var, path)| read.has(var, path)) {
-                let var = Var::fresh("x", later.ty().clone());
+                let var = Var::named(Name::placeholder("x"), later.ty().clone());
                 let value = std::mem::replace(later, Expr::var(&var));
                 named.push((var, value));
             }

@@ -8,6 +8,7 @@
 //!       →   (while((k, s) = (0, x). if k < n && !(c s) then (true, (k + 1, f s)) else (false, (k, s)))).1
 
 use super::free::mentions;
+use super::name::Name;
 use super::prim::Prim;
 use super::print::key;
 use super::size_term::{is_length, is_part, without_guards};
@@ -20,7 +21,8 @@ use super::var::Var;
 pub fn ended_early(expr: &Expr) -> Option<Expr> {
     let (stops, next) = end(expr)?;
     let Term::Fold { n, acc, init, .. } = expr.term() else { return None };
-    let state = Var::fresh(acc.name(), Type::tuple(vec![Type::INDEX, acc.ty().clone()]));
+    let name = Name::of_parts(acc.name(), ["count".into(), acc.full_name().clone()]);
+    let state = Var::named(name, Type::tuple(vec![Type::INDEX, acc.ty().clone()]));
     let (count, own) = (Expr::proj(Expr::var(&state), 0), Expr::proj(Expr::var(&state), 1));
     let at = |expr: &Expr| substitute(expr, &[(acc.clone(), own.clone())]);
     let steps = Var::fresh("steps", Type::INDEX);

@@ -13,6 +13,7 @@ pub mod free;
 pub mod in_place;
 pub mod labels;
 pub mod last_use;
+mod name;
 pub mod prim;
 pub mod print;
 pub mod program;
@@ -29,6 +30,7 @@ mod var_set;
 pub mod zero;
 
 pub use labels::Labels;
+pub use name::Name;
 pub use prim::Prim;
 pub use program::{Function, Program};
 pub use recursive::Recursive;

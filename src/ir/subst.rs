@@ -63,7 +63,7 @@ pub fn inlined(function: &Function, args: &[Expr]) -> Expr {
     let mut map = Vec::new();
     let mut lets = Vec::new();
     for (param, arg) in function.params.iter().zip(args) {
-        let var = Var::fresh(param.name(), arg.ty().clone());
+        let var = param.renewed(arg.ty().clone());
         map.push((param.clone(), if arg.is_atom() { arg.clone() } else { Expr::var(&var) }));
         if !arg.is_atom() {
             lets.push((var, arg.clone()));

@@ -1,12 +1,13 @@
 //! Variables: each binder is one of its own, unique in the program.
 //!
-//! In: a name for people and a type. Out: a variable that equals no other, with a number to tell it by.
+//! In: a name for people, which components may have too, and a type. Out: a variable that equals no other, with a number to tell it by.
 //!
 //!     build n (fun i -> i), build n (fun i -> i)     two variables, both named i
 
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::name::Name;
 use super::types::Type;
 
 thread_local! { static NEXT: Cell<u32> = const { Cell::new(0) }; }
@@ -32,28 +33,26 @@ pub struct Var(Rc<VarData>);
 
 struct VarData {
     id: u32,
-    name: Rc<str>,
+    name: Name,
     ty: Type,
-    /// What the first components of a tuple are called.
-    parts: Rc<[Rc<str>]>,
 }
 
 impl Var {
     /// A new binder.
     pub fn fresh(name: &str, ty: Type) -> Var {
-        Var::with_parts(name, ty, Rc::new([]))
+        Var::named(name.into(), ty)
     }
 
     /// A variable that has no binder, but is there in every function; `number` is below 8.
     pub(super) fn ambient(number: u32, name: &str, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: AMBIENT + number, name: name.into(), ty, parts: Rc::new([]) }))
+        Var(Rc::new(VarData { id: AMBIENT + number, name: name.into(), ty }))
     }
 
     /// A variable that a fold in a size binds, `height` folds around the innermost: equal folds bind equal variables.
     pub fn of_size(height: u32, name: &str, ty: Type) -> Option<Var> {
         let number = height.checked_mul(2)?.checked_add(u32::from(name == "i"))?;
         let id = AMBIENT.checked_sub(1)?.checked_sub(number).filter(|_| number < OF_SIZES)?;
-        Some(Var(Rc::new(VarData { id, name: name.into(), ty, parts: Rc::new([]) })))
+        Some(Var(Rc::new(VarData { id, name: name.into(), ty })))
     }
 
     /// Whether a fold in a size binds it.
@@ -66,19 +65,19 @@ impl Var {
         self.0.id >= AMBIENT
     }
 
-    /// A new binder of a tuple whose components have names.
-    pub fn with_parts(name: &str, ty: Type, parts: Rc<[Rc<str>]>) -> Var {
-        Var(Rc::new(VarData { id: fresh_id(), name: name.into(), ty, parts }))
+    /// A new binder whose components may have names of their own.
+    pub fn named(name: Name, ty: Type) -> Var {
+        Var(Rc::new(VarData { id: fresh_id(), name, ty }))
     }
 
     /// A new binder of the same name with another type.
     pub fn renewed(&self, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: fresh_id(), name: self.0.name.clone(), ty, parts: self.0.parts.clone() }))
+        Var::named(self.0.name.for_type(&self.0.ty, &ty), ty)
     }
 
     /// The same binder seen with another type: only for rebuilding a whole scope.
     pub fn retyped(&self, ty: Type) -> Var {
-        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.clone(), ty, parts: self.0.parts.clone() }))
+        Var(Rc::new(VarData { id: self.0.id, name: self.0.name.for_type(&self.0.ty, &ty), ty }))
     }
 
     pub fn id(&self) -> u32 {
@@ -90,13 +89,12 @@ impl Var {
         Rc::ptr_eq(&self.0, &other.0) || self == other && self.ty() == other.ty()
     }
 
-    /// The names of the first components, where they have some: those of tangents may come after them.
-    pub fn parts(&self) -> Option<&[Rc<str>]> {
-        let has_all = matches!(&self.0.ty, Type::Tuple(types) if types.len() >= self.0.parts.len());
-        (has_all && !self.0.parts.is_empty()).then_some(&*self.0.parts)
+    pub fn name(&self) -> &Rc<str> {
+        self.0.name.text()
     }
 
-    pub fn name(&self) -> &Rc<str> {
+    /// The name with those of the components.
+    pub fn full_name(&self) -> &Name {
         &self.0.name
     }
 
@@ -128,6 +126,6 @@ impl std::hash::Hash for Var {
 }
 impl std::fmt::Debug for Var {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}#{}#", self.0.name, self.0.id)
+        write!(f, "{}#{}#", self.name(), self.0.id)
     }
 }

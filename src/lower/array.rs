@@ -11,11 +11,11 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::is_unset;
 use crate::ir::free::mentions;
 use crate::ir::size_term::is_state;
-use crate::ir::{Expr, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Name, Size, Status, Term, Type, Var};
 
 use super::context::{Lowerer, Result, mismatch};
 use super::diagonal::Diagonal;
-use super::names::names_of;
+use super::names::{state_name, unnamed};
 use super::view::{Dest, Target, View};
 use crate::loops::FEW_TO_SHARE;
 use crate::loops::program::*;
@@ -24,7 +24,7 @@ use crate::plan::columns::ColumnFold;
 
 impl Lowerer<'_> {
     /// The value of a term; `name` is for what has to be stored.
-    pub fn value(&mut self, expr: &Expr, name: &str) -> Result<View> {
+    pub fn value(&mut self, expr: &Expr, name: &Name) -> Result<View> {
         match expr.term() {
             Term::Var(var) => self.env.get(var).cloned().ok_or_else(|| mismatch(expr.span())),
             Term::Double(value) => Ok(View::Scalar(Value::Double(*value))),
@@ -45,14 +45,8 @@ impl Lowerer<'_> {
                 self.changed_in_branches(expr, cond, a, b, name)
             }
             Term::If(cond, a, b) => self.choice(expr, cond, a, b, name),
-            Term::Fold { acc, .. } => {
-                let name = if name == "t" { names_of(acc) } else { name.to_string() };
-                self.fold(expr, None, &name)
-            }
-            Term::While { state, .. } => {
-                let name = if name == "t" { names_of(state) } else { name.to_string() };
-                self.steps(expr, None, &name)
-            }
+            Term::Fold { acc, .. } => self.fold(expr, None, state_name(acc, name)),
+            Term::While { state, .. } => self.steps(expr, None, state_name(state, name)),
             Term::Build { .. } if !self.has_updates => match self.flat_view(expr, name)? {
                 Some(array) => Ok(View::Array(array)),
                 None => self.stored(expr, name),
@@ -81,16 +75,16 @@ impl Lowerer<'_> {
             Term::Tuple(parts) => {
                 let mut views = Vec::new();
                 for (k, part) in parts.iter().enumerate() {
-                    let name = format!("{name}_{k}");
+                    let name = name.part(k);
                     let view = self.value(part, &name)?;
                     let is_read_later = parts[k + 1..].iter().any(Expr::has_updates);
                     views.push(if is_read_later { self.settle(view, &name) } else { view });
                 }
                 Ok(View::Tuple(views))
             }
-            Term::Proj(tuple, k) => match (tuple.term(), self.part_name(tuple, name, *k)) {
-                (Term::Tuple(parts), name) if *k < parts.len() => self.value(&parts[*k], &name),
-                (_, name) => match self.value(tuple, &name)? {
+            Term::Proj(tuple, k) => match tuple.term() {
+                Term::Tuple(parts) if *k < parts.len() => self.value(&parts[*k], name),
+                _ => match self.value(tuple, name)? {
                     View::Tuple(mut parts) if *k < parts.len() => Ok(parts.swap_remove(*k)),
                     View::Tuple(_) | View::Scalar(_) | View::Array(_) => Err(mismatch(expr.span())),
                 },
@@ -105,10 +99,6 @@ impl Lowerer<'_> {
                     .help("please report this program"))
             }
         }
-    }
-
-    fn part_name(&self, tuple: &Expr, name: &str, k: usize) -> String {
-        if matches!(tuple.term(), Term::Tuple(_)) { format!("{name}_{k}") } else { name.to_string() }
     }
 
     /// Writes the value of a term into a destination that nothing else refers to.
@@ -149,7 +139,7 @@ impl Lowerer<'_> {
                         this.write(body, &place)
                     });
                 }
-                if let Some(flat) = self.flat_view(expr, "t")? {
+                if let Some(flat) = self.flat_view(expr, &unnamed())? {
                     return self.copy(&View::Array(flat), dest, expr.span());
                 }
                 let count = self.count(n, Some(&array.length()))?;
@@ -178,14 +168,8 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
-            (Term::Fold { acc, .. }, _) => {
-                let name = names_of(acc);
-                self.fold(expr, Some(dest), &name).map(|_| ())
-            }
-            (Term::While { state, .. }, _) => {
-                let name = names_of(state);
-                self.steps(expr, Some(dest), &name).map(|_| ())
-            }
+            (Term::Fold { acc, .. }, _) => self.fold(expr, Some(dest), acc.full_name()).map(|_| ()),
+            (Term::While { state, .. }, _) => self.steps(expr, Some(dest), state.full_name()).map(|_| ()),
             (Term::Call(callee, args), _) => self.call(callee, args, dest, expr.span()),
             (Term::Proj(tuple, k), _) if matches!(tuple.term(), Term::Fold { .. }) => {
                 let whole = self.state_places_around(tuple, *k, dest)?;
@@ -195,7 +179,7 @@ impl Lowerer<'_> {
             }
             (Term::Update(change, parts), Dest::Array(_)) => self.write_updated(expr, *change, parts, dest),
             _ => {
-                let view = self.value(expr, "t")?;
+                let view = self.value(expr, &unnamed())?;
                 self.copy(&view, dest, expr.span())
             }
         }
@@ -312,22 +296,23 @@ impl Lowerer<'_> {
             }
             self.note_bound(var);
         }
-        let (block, view) = self.nested(|this| this.value(value, &names_of(var)))?;
+        let name = &self.name_of(var, value);
+        let (block, view) = self.nested(|this| this.value(value, name))?;
         self.facts.define(var, value);
         let holds_room = block.iter().any(|stmt| matches!(stmt, Stmt::Room(_)));
         let view = if holds_room && !value.ty().has_array() {
             let ty = self.type_of(value)?;
-            let dest = self.fresh_dest(&ty, &names_of(var), value.span())?;
+            let dest = self.fresh_dest(&ty, name, value.span())?;
             let (copies, ()) = self.nested(|this| this.copy(&view, &dest, value.span()))?;
             self.emit(Stmt::Scope(block.into_iter().chain(copies).collect()));
             self.view_of(&dest)
         } else {
             block.into_iter().for_each(|stmt| self.emit(stmt));
-            self.settle(view, &names_of(var))
+            self.settle(view, name)
         };
         let view = if self.is_owned(&view) && self.last_uses.outlives(var, value) {
             let ty = self.type_of(value)?;
-            let dest = self.fresh_dest(&ty, &names_of(var), value.span())?;
+            let dest = self.fresh_dest(&ty, name, value.span())?;
             self.copy(&view, &dest, value.span())?;
             self.view_of(&dest)
         } else {
@@ -364,7 +349,7 @@ impl Lowerer<'_> {
                 for (k, ty) in types.iter().enumerate() {
                     places.push(match tail_part(body, var, k, dest) {
                         Some(place) if ty.has_array() => place.clone(),
-                        _ => self.fresh_dest(ty, &format!("{}_{k}", var.name()), value.span())?,
+                        _ => self.fresh_dest(ty, &var.full_name().part(k), value.span())?,
                     });
                 }
                 if !types.iter().enumerate().any(|(k, ty)| ty.has_array() && tail_part(body, var, k, dest).is_some()) {
@@ -426,7 +411,7 @@ impl Lowerer<'_> {
     }
 
     /// A value in new storage.
-    pub fn stored(&mut self, expr: &Expr, name: &str) -> Result<View> {
+    pub fn stored(&mut self, expr: &Expr, name: &Name) -> Result<View> {
         let ty = self.type_of(expr)?;
         let dest = self.fresh_dest(&ty, name, expr.span())?;
         self.write_alone(expr, &dest)?;

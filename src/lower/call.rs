@@ -25,8 +25,8 @@ impl Lowerer<'_> {
         let mut scalars: Vec<(Var, Value)> = Vec::new();
         let mut parts: Vec<(Expr, Value)> = Vec::new();
         for (param, arg) in function.params.iter().zip(args) {
-            let view = self.value(arg, param.name())?;
-            let view = if args.iter().any(Expr::has_updates) { self.settle(view, param.name()) } else { view };
+            let view = self.value(arg, param.full_name())?;
+            let view = if args.iter().any(Expr::has_updates) { self.settle(view, param.full_name()) } else { view };
             if matches!(param.ty(), Type::Index(_) | Type::Bool) {
                 let size = Size::try_of_expr(arg).map(|size| self.canonical(&size));
                 sizes.push((param.clone(), size.unwrap_or_else(Size::unknown)));

@@ -5,7 +5,7 @@
 //!
 //!     if c then x else y   →   c ? x : y;   if c { s = x } else { s = y }   →   s = c ? x : y
 
-use crate::ir::{Expr, Size, Type};
+use crate::ir::{Expr, Name, Size, Type};
 use crate::loops::program::*;
 use crate::loops::values::negate;
 
@@ -14,7 +14,7 @@ use super::view::{ArrayView, Leaf, View};
 
 impl Lowerer<'_> {
     /// `if` as a value: `c ? a : b` where the branches need no statements, also between arrays that exist.
-    pub fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
+    pub fn choice(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &Name) -> Result<View> {
         let scalar = !expr.ty().has_array() && !matches!(expr.ty(), Type::Tuple(_));
         if scalar || self.is_view(a) && self.is_view(b) {
             let (test, cond) = (cond, self.scalar(cond)?);
@@ -41,12 +41,12 @@ impl Lowerer<'_> {
         self.stored(expr, name)
     }
 
-    fn select(&mut self, cond: &Value, a: &View, b: &View, name: &str) -> Option<View> {
+    fn select(&mut self, cond: &Value, a: &View, b: &View, name: &Name) -> Option<View> {
         match (a, b) {
             (View::Scalar(a), View::Scalar(b)) if a == b => Some(View::Scalar(a.clone())),
             (View::Scalar(a), View::Scalar(b)) => Some(View::Scalar(Value::Select(Box::new([cond.clone(), a.clone(), b.clone()])))),
             (View::Tuple(a), View::Tuple(b)) => {
-                let parts = a.iter().zip(b).enumerate().map(|(k, (a, b))| self.select(cond, a, b, &format!("{name}_{k}")));
+                let parts = a.iter().zip(b).enumerate().map(|(k, (a, b))| self.select(cond, a, b, &name.part(k)));
                 Some(View::Tuple(parts.collect::<Option<_>>()?))
             }
             (View::Array(a), View::Array(b)) => {

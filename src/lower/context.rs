@@ -13,10 +13,9 @@ use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
 use crate::ir::size::NODES;
 use crate::ir::subst::substitute;
-use crate::ir::{Atom, Expr, Prim, Program, Size, Status, Term, Type, Var};
+use crate::ir::{Atom, Expr, Name, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
-use super::names::{part_name, whole_name};
 use super::view::{Dest, Leaf, Target, View, elem};
 use crate::loops::analysis::ranges::Ranges;
 pub use crate::loops::analysis::sizes::depends_on_data;
@@ -119,7 +118,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub fn local(&mut self, name: &str, elem: Elem, form: Form) -> Id {
-        self.locals.push(Local { name: Rc::from(whole_name(name)), elem, form, note: None });
+        self.locals.push(Local { name: Rc::from(name), elem, form, note: None });
         self.locals.len() - 1
     }
 
@@ -241,10 +240,10 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Uninitialised places for a value of this type: locals for scalars, room in the workspace for arrays.
-    pub fn fresh_dest(&mut self, ty: &Type, name: &str, span: Span) -> Result<Dest> {
+    pub fn fresh_dest(&mut self, ty: &Type, name: &Name, span: Span) -> Result<Dest> {
         match ty {
             Type::Tuple(parts) => {
-                let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &part_name(name, k), span));
+                let parts = parts.iter().enumerate().map(|(k, part)| self.fresh_dest(part, &name.part(k), span));
                 Ok(Dest::Tuple(parts.collect::<Result<_>>()?))
             }
             Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => {
@@ -254,11 +253,8 @@ impl<'a> Lowerer<'a> {
                 Ok(Dest::Scalar(Target::Local(id)))
             }
             Type::Array(..) => {
-                let leaves = super::view::leaves(ty);
-                let many = leaves.len() > 1;
                 let mut places = Vec::new();
-                for (k, (elem, dims)) in leaves.into_iter().enumerate() {
-                    let name = if many { format!("{name}_{k}") } else { name.to_string() };
+                for ((elem, dims), name) in super::view::leaves(ty).into_iter().zip(name.of_blocks(ty)) {
                     let base = self.room(&name, elem, &dims, span)?;
                     places.push(Leaf { base, elem, dims, taken: Vec::new() });
                 }
@@ -373,7 +369,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A view whose scalars may be used several times: compound expressions are bound to constants.
-    pub fn settle(&mut self, view: View, name: &str) -> View {
+    pub fn settle(&mut self, view: View, name: &Name) -> View {
         match view {
             View::Scalar(value) => View::Scalar(match value {
                 Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
@@ -383,7 +379,7 @@ impl<'a> Lowerer<'a> {
                 }
             }),
             View::Tuple(parts) => {
-                let parts = parts.into_iter().enumerate().map(|(k, part)| self.settle(part, &part_name(name, k)));
+                let parts = parts.into_iter().enumerate().map(|(k, part)| self.settle(part, &name.part(k)));
                 View::Tuple(parts.collect())
             }
             View::Array(array) => View::Array(array),

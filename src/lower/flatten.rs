@@ -9,7 +9,7 @@
 //! name for `a`: there a name must be known for a part of what it is a name for (`ir::last_use`).
 
 use crate::ir::free::mentions;
-use crate::ir::{Expr, Prim, Size, Term, Var};
+use crate::ir::{Expr, Name, Prim, Size, Term, Var};
 
 use super::context::{Lowerer, Result};
 use super::view::{ArrayView, Dest, View};
@@ -73,7 +73,7 @@ impl Lowerer<'_> {
     }
 
     /// The arrays that a term reads as one array, where they exist: a view of them.
-    pub fn flat_view(&mut self, expr: &Expr, name: &str) -> Result<Option<ArrayView>> {
+    pub fn flat_view(&mut self, expr: &Expr, name: &Name) -> Result<Option<ArrayView>> {
         let Some(flat) = self.flat(expr).filter(|flat| self.is_there(flat.array)) else { return Ok(None) };
         Ok(match self.value(flat.array, name)? {
             View::Array(arrays) => arrays.flattened(flat.dims.len()),

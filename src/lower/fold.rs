@@ -14,12 +14,11 @@ use crate::ir::ended_early::{ended_early, is_whole};
 use crate::ir::in_place::stays;
 use crate::ir::size_term::height;
 use crate::ir::subst::substitute;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, mismatch};
 use super::moves::{Component, Holder, Plan, Source, components, current, fills, plan, rotations, tails};
-use super::names::{names_of, part_name};
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem};
 use crate::loops::program::*;
 
@@ -34,7 +33,7 @@ enum Trip<'e> {
 
 impl Lowerer<'_> {
     /// A fold into `dest`, or into new storage.
-    pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
+    pub fn fold(&mut self, expr: &Expr, dest: Option<&Dest>, name: &Name) -> Result<View> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
         if ty.has_array() {
@@ -44,8 +43,8 @@ impl Lowerer<'_> {
             };
             let (block, ()) = self.nested(|this| {
                 // the scalars of new places may be the state's: nothing else has them
-                let state = if is_new { dest.clone() } else { this.local_scalars(&ty, &names_of(acc), &dest) };
-                this.array_fold(Trip::Counted { n, i }, (acc, &names_of(acc)), body, Some(init), &ty, &state, expr.span())?;
+                let state = if is_new { dest.clone() } else { this.local_scalars(&ty, acc.full_name(), &dest) };
+                this.array_fold(Trip::Counted { n, i }, (acc, acc.full_name()), body, Some(init), &ty, &state, expr.span())?;
                 let done = this.view_of(&state);
                 if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
             })?;
@@ -66,7 +65,7 @@ impl Lowerer<'_> {
                 None => self.value(&steps, name),
             };
         }
-        let state = self.scalar_state(&ty, &names_of(acc), init)?;
+        let state = self.scalar_state(&ty, acc.full_name(), init)?;
         let components = components(&ty, &state);
         self.env.insert(acc.clone(), self.view_of(&state));
         let count = self.count(n, None)?;
@@ -92,7 +91,7 @@ impl Lowerer<'_> {
     }
 
     /// Mutable locals with their first values.
-    pub fn scalar_state(&mut self, ty: &Type, name: &str, init: &Expr) -> Result<Dest> {
+    pub fn scalar_state(&mut self, ty: &Type, name: &Name, init: &Expr) -> Result<Dest> {
         let (block, view) = self.nested(|this| this.value(init, name))?;
         if block.iter().any(|stmt| matches!(stmt, Stmt::Room(_))) {
             let dest = self.fresh_dest(ty, name, init.span())?;
@@ -104,11 +103,11 @@ impl Lowerer<'_> {
         Ok(self.declare(ty, name, &view))
     }
 
-    pub fn declare(&mut self, ty: &Type, name: &str, view: &View) -> Dest {
+    pub fn declare(&mut self, ty: &Type, name: &Name, view: &View) -> Dest {
         match (ty, view) {
             (Type::Tuple(parts), View::Tuple(views)) => {
                 let parts = parts.iter().zip(views).enumerate();
-                Dest::Tuple(parts.map(|(k, (part, view))| self.declare(part, &part_name(name, k), view)).collect())
+                Dest::Tuple(parts.map(|(k, (part, view))| self.declare(part, &name.part(k), view)).collect())
             }
             _ => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });
@@ -127,19 +126,20 @@ impl Lowerer<'_> {
     /// last step will leave them.
     ///
     ///     while(s = x. (c s, f s))   →   go = true; s = x; while (go) { go = c s; s = f s }
-    pub fn steps(&mut self, expr: &Expr, dest: Option<&Dest>, name: &str) -> Result<View> {
+    pub fn steps(&mut self, expr: &Expr, dest: Option<&Dest>, name: &Name) -> Result<View> {
         let Term::While { state, init, body } = expr.term() else { return Err(mismatch(expr.span())) };
         let ty = self.type_of(expr)?;
         if let (Some((cond, next)), false) = (tested_first(body, state), ty.has_array()) {
             return self.tested_steps(state, init, (cond, next), dest, name);
         }
         let all = Type::tuple(vec![Type::Bool, ty.clone()]);
-        let acc = state.renewed(Type::tuple(vec![Type::Bool, state.ty().clone()]));
+        let all_names = Name::of_parts(state.name(), ["go".into(), state.full_name().clone()]);
+        let acc = Var::named(all_names, Type::tuple(vec![Type::Bool, state.ty().clone()]));
         let body = distinct(&goes_on(&substitute(body, &[(state.clone(), Expr::proj(Expr::var(&acc), 1))]), &acc));
         self.last_uses.add_step(expr, &body);
         if !ty.has_array() {
             let places = self.scalar_state(&ty, name, init)?;
-            let go = self.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
+            let go = self.declare(&Type::Bool, &"go".into(), &View::Scalar(Value::Bool(true)));
             let done = self.view_of(&places);
             self.array_fold(Trip::Open, (&acc, name), &body, None, &all, &Dest::Tuple(vec![go, places]), expr.span())?;
             dest.map_or(Ok(()), |dest| self.copy(&done, dest, expr.span()))?;
@@ -152,7 +152,7 @@ impl Lowerer<'_> {
         let (block, ()) = self.nested(|this| {
             let places = if is_new { dest.clone() } else { this.local_scalars(&ty, name, &dest) };
             let done = this.view_of(&places);
-            let go = this.declare(&Type::Bool, "go", &View::Scalar(Value::Bool(true)));
+            let go = this.declare(&Type::Bool, &"go".into(), &View::Scalar(Value::Bool(true)));
             this.array_fold(Trip::Open, (&acc, name), &body, Some(init), &all, &Dest::Tuple(vec![go, places]), expr.span())?;
             if is_new { Ok(()) } else { this.copy(&done, &dest, expr.span()) }
         })?;
@@ -163,7 +163,7 @@ impl Lowerer<'_> {
     /// A `while` over scalars whose condition is all that is computed before it ends.
     ///
     ///     while(s = x. if c s then (true, f s) else (false, s))   →   s = x; while (c s) s = f s
-    fn tested_steps(&mut self, state: &Var, init: &Expr, (cond, next): (&Expr, &Expr), dest: Option<&Dest>, name: &str) -> Result<View> {
+    fn tested_steps(&mut self, state: &Var, init: &Expr, (cond, next): (&Expr, &Expr), dest: Option<&Dest>, name: &Name) -> Result<View> {
         let ty = self.type_of(init)?;
         let places = self.scalar_state(&ty, name, init)?;
         let components = components(&ty, &places);
@@ -192,7 +192,7 @@ impl Lowerer<'_> {
     fn array_fold(
         &mut self,
         trip: Trip,
-        (acc, names): (&Var, &str),
+        (acc, name): (&Var, &Name),
         body: &Expr,
         init: Option<&Expr>,
         ty: &Type,
@@ -220,8 +220,7 @@ impl Lowerer<'_> {
         };
         for (k, component) in components.iter_mut().enumerate() {
             // in front of the state of a `while` is whether it goes on
-            let path = component.path.iter().skip(usize::from(counted.is_none()));
-            let name = path.fold(names.to_string(), |name, k| part_name(&name, *k));
+            let name = name.at(&component.path[usize::from(counted.is_none())..]);
             let Holder::Array { home, now, free } = &mut component.place else { continue };
             if fresh.contains(&k) {
                 *free = Some(self.spare(home, &name, span)?);
@@ -229,7 +228,7 @@ impl Lowerer<'_> {
             if moving.contains(&k) {
                 *now = self.movable(home, &name);
                 if let Some(free) = free {
-                    *free = self.movable(free, &format!("{name}_next"));
+                    *free = self.movable(free, &format!("{}_next", name.text()));
                 }
             }
         }
@@ -285,11 +284,11 @@ impl Lowerer<'_> {
     }
 
     /// The destination with locals in the place of its scalars.
-    fn local_scalars(&mut self, ty: &Type, name: &str, dest: &Dest) -> Dest {
+    fn local_scalars(&mut self, ty: &Type, name: &Name, dest: &Dest) -> Dest {
         match (ty, dest) {
             (Type::Tuple(parts), Dest::Tuple(places)) => {
                 let parts = parts.iter().zip(places).enumerate();
-                Dest::Tuple(parts.map(|(k, (part, place))| self.local_scalars(part, &part_name(name, k), place)).collect())
+                Dest::Tuple(parts.map(|(k, (part, place))| self.local_scalars(part, &name.part(k), place)).collect())
             }
             (_, Dest::Scalar(_)) => {
                 let id = self.local(name, elem(ty), Form::Scalar { mutable: true });

@@ -11,7 +11,7 @@ use crate::ir::distinct::distinct;
 use crate::ir::free::{any_var_in_types, mentions};
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
-use crate::ir::{Expr, Function, Labels, Prim, Program, Size, Status, Type, Var};
+use crate::ir::{Expr, Function, Labels, Name, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 
 use super::LowerOptions;
@@ -152,7 +152,7 @@ impl Lowerer<'_> {
     /// Gives ambient variables their values; where there are stacks, what says how deep they may be is measured by too.
     fn ambient(&mut self, function: &Function, measured: &[(Id, Option<Var>)]) -> Option<(Id, Option<Var>)> {
         for var in ambient::unset_scalars() {
-            let zero = self.value(&ambient::meaning(&var)?, var.name()).ok()?;
+            let zero = self.value(&ambient::meaning(&var)?, var.full_name()).ok()?;
             self.env.insert(var, zero);
         }
         let deeper = ambient::deeper();
@@ -231,7 +231,7 @@ impl Lowerer<'_> {
 
     /// A pointer for each block of an array type: `v`, or one for each component, `v_0`, `v_1`, `v_1_0`.
     fn blocks_of(&mut self, ty: &Type, (name, labels): (&str, &Labels), form: Form) -> Vec<Leaf> {
-        let names = block_names(ty, name, labels);
+        let names = Name::with_labels(name, labels.clone()).of_blocks(ty);
         let blocks = leaves(ty).into_iter().zip(names);
         blocks.map(|((elem, dims), name)| Leaf { base: self.local(&name, elem, form), elem, dims, taken: Vec::new() }).collect()
     }
@@ -338,19 +338,5 @@ fn bounds(ty: &Type) -> Vec<Option<Size>> {
         Type::Array(element, _) => bounds(element),
         Type::Tuple(parts) => parts.iter().flat_map(bounds).collect(),
         Type::Double | Type::Bool | Type::Rec(_) => vec![None],
-    }
-}
-
-/// The names of an array's blocks: components are numbered depth first, as tuples are.
-fn block_names(ty: &Type, name: &str, labels: &Labels) -> Vec<String> {
-    let (name, labels) = labels.within(name);
-    let name = name.as_str();
-    match ty {
-        Type::Array(element, _) => block_names(element, name, labels.element()),
-        Type::Tuple(parts) => {
-            let parts = parts.iter().enumerate();
-            parts.flat_map(|(k, part)| block_names(part, &labels.name(name, k), labels.part(k))).collect()
-        }
-        Type::Double | Type::Bool | Type::Index(_) | Type::Rec(_) => vec![name.to_string()],
     }
 }

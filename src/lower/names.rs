@@ -1,27 +1,44 @@
-//! Names of the places of a value with parts.
+//! Names of what the program does not name.
 //!
-//! In: what a value is called, its variable or a name with a list of those of its components. Out: the name of a component: its own
-//! where it has one, else a number after the whole's.
+//! In: a value, and what it is called so far. Out: an element of an array in memory is called after the array, and the state of a loop in
+//! new storage as the loop's value is, or as in its step.
 //!
-//!     state(block, depth)   →   block, depth;   s   →   s_0, s_1
+//!     cam[2], m[i][0]   →   cam_2, m_i_0
 
-use crate::ir::Var;
+use crate::ir::last_use::component;
+use crate::ir::{Expr, Name, Term, Var};
 
-/// What a variable is called, with the names of its components where they have some.
-pub fn names_of(var: &Var) -> String {
-    match var.parts() {
-        Some(parts) => format!("{}({})", var.name(), parts.join(",")),
-        None => var.name().to_string(),
+use super::context::Lowerer;
+use super::view::{Leaf, View};
+
+/// What a value is called that the program does not name.
+pub fn unnamed() -> Name {
+    Name::placeholder("t")
+}
+
+/// What a loop's state in new storage is called: as the value is, where that or a part of it has a name.
+pub fn state_name<'n>(state: &'n Var, value: &'n Name) -> &'n Name {
+    let has_own = value.has_parts() || !value.is_placeholder() && !state.full_name().has_parts();
+    if has_own { value } else { state.full_name() }
+}
+
+impl Lowerer<'_> {
+    /// What a variable is called: after the element that it is where its own name says nothing.
+    pub fn name_of(&self, var: &Var, value: &Expr) -> Name {
+        let element = if var.full_name().is_placeholder() { self.element_name(value) } else { None };
+        element.unwrap_or_else(|| var.full_name().clone())
     }
-}
 
-/// What component k is called.
-pub fn part_name(name: &str, k: usize) -> String {
-    let listed = name.split_once('(').and_then(|(_, parts)| parts.trim_end_matches(')').split(',').nth(k));
-    listed.map_or_else(|| format!("{}_{k}", whole_name(name)), str::to_string)
-}
-
-/// The name without those of components.
-pub fn whole_name(name: &str) -> &str {
-    name.split('(').next().unwrap_or(name)
+    fn element_name(&self, value: &Expr) -> Option<Name> {
+        let Term::Get(array, index) = value.term() else { return None };
+        if matches!(array.term(), Term::Get(..)) {
+            return self.element_name(array)?.element(index);
+        }
+        let (var, path) = component(array)?;
+        let View::Array(view) = path.iter().try_fold(self.env.get(var)?, |view, k| view.part(*k))? else { return None };
+        let [Leaf { base, taken, .. }] = view.leaves.as_slice() else { return None };
+        let (name, place) = (var.full_name().at(&path), &self.locals[*base].name);
+        let is_its_own = taken.is_empty() && (name.text() == place || name.is_placeholder());
+        is_its_own.then(|| Name::from(place).element(index))?
+    }
 }

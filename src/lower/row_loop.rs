@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         let count = self.count(&rows.count, None)?;
         let mut totals = Vec::new();
         for fold in &rows.folds {
-            let state = self.scalar_state(fold.total.ty(), fold.acc.name(), &fold.init)?;
+            let state = self.scalar_state(fold.total.ty(), fold.acc.full_name(), &fold.init)?;
             self.env.insert(fold.acc.clone(), self.view_of(&state));
             self.env.insert(fold.total.clone(), self.view_of(&state));
             totals.push(components(fold.total.ty(), &state));

@@ -132,7 +132,7 @@ impl Finder {
                 // an element that uses a total is stored
                 Term::Build { i, body, .. } if arrays.contains(var) && !finder.is_late(body) => {
                     let element = finder.in_row(body, i)?;
-                    let at = Var::fresh(var.name(), Type::Double);
+                    let at = var.renewed(Type::Double);
                     finder.arrays.insert(var.clone());
                     finder.rows.elements.push(Element { array: var.clone(), at, index: i.clone(), element });
                 }
@@ -228,7 +228,7 @@ impl Finder {
                     return Err(refused);
                 }
                 let body = self.in_row(body, i)?;
-                let total = Var::fresh(acc.name(), expr.ty().clone());
+                let total = acc.renewed(expr.ty().clone());
                 let fold = RowFold { acc: acc.clone(), index: i.clone(), body, init: init.clone(), total: total.clone() };
                 self.rows.folds.push(fold);
                 self.late.insert(total.clone());

@@ -11,6 +11,7 @@ use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
 use super::context::{Lowerer, Result, depends_on_data, mismatch};
+use super::names::unnamed;
 use super::view::{Leaf, View};
 use crate::loops::analysis::ranges::Range;
 use crate::loops::analysis::sizes;
@@ -55,7 +56,7 @@ impl Lowerer<'_> {
             return expr.term().children().try_for_each(|child| self.compute_folds(child));
         };
         if self.named_size(expr).is_none() {
-            let view = self.fold(&size_term::without_failures(fold), None, "length")?;
+            let view = self.fold(&size_term::without_failures(fold), None, &"length".into())?;
             self.name_sizes(fold, &view);
         }
         Ok(())
@@ -142,7 +143,7 @@ impl Lowerer<'_> {
 
     /// A scalar term as an expression.
     pub fn scalar(&mut self, expr: &Expr) -> Result<Value> {
-        match self.value(expr, "t")? {
+        match self.value(expr, &unnamed())? {
             View::Scalar(value) => Ok(value),
             View::Tuple(_) | View::Array(_) => Err(mismatch(expr.span())),
         }

@@ -66,7 +66,7 @@ impl Lowerer<'_> {
             // a tuple computed elsewhere: every component is new, except those updated in place; these are written last, as
             // others may read them
             None if components.iter().any(|component| matches!(component.place, Holder::Array { free: None, .. })) => {
-                let view = self.value(body, "next")?;
+                let view = self.value(body, &"next".into())?;
                 for (k, component) in components.iter().enumerate() {
                     let part = component.path.iter().try_fold(&view, part_of).cloned().ok_or_else(|| mismatch(body.span()))?;
                     match (&component.place, part) {
@@ -93,7 +93,7 @@ impl Lowerer<'_> {
             Some(parts) => {
                 for (k, (component, part)) in components.iter().zip(&parts).enumerate() {
                     match &component.place {
-                        Holder::Scalar(id) => match self.value(part, "next")? {
+                        Holder::Scalar(id) => match self.value(part, &"next".into())? {
                             View::Scalar(value) if body.has_updates() => {
                                 let value = self.atomic(value, "next");
                                 scalars.push((*id, value));
@@ -119,7 +119,7 @@ impl Lowerer<'_> {
                         // usually updated in place; copied where an alias prevented that
                         Holder::Array { free: None, now, .. } if path_of(part, acc).is_none() => {
                             let now = Dest::Array(now.clone());
-                            let view = self.value(part, "next")?;
+                            let view = self.value(part, &"next".into())?;
                             copies.push((view, now, part.span()));
                         }
                         Holder::Array { free: None, .. } => {}
@@ -156,8 +156,8 @@ impl Lowerer<'_> {
                 self.change_elements(body, dest)
             }
             _ if matches!(expr.ty(), Type::Tuple(_)) => {
-                let view = self.value(expr, "x")?;
-                let view = self.settle(view, "x");
+                let view = self.value(expr, &"x".into())?;
+                let view = self.settle(view, &"x".into());
                 self.copy(&view, dest, expr.span())
             }
             _ => self.write(expr, dest),

@@ -115,7 +115,7 @@ impl Lowerer<'_> {
         self.enter_apart(column, n, count, Some(dest.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             let view = this.view_of(&place);
-            let view = this.settle(view, fold.total.name());
+            let view = this.settle(view, fold.total.full_name());
             this.env.insert(fold.total.clone(), view);
             let place = this.element_dest(dest, at, fold.finish.span())?;
             this.write(&fold.finish, &place)
@@ -164,7 +164,7 @@ impl Lowerer<'_> {
                 }
                 (view, _) => {
                     let ty = fold.total.ty();
-                    let locals = this.declare(ty, fold.acc.name(), &view);
+                    let locals = this.declare(ty, fold.acc.full_name(), &view);
                     let parts = components(ty, &locals);
                     this.env.insert(fold.acc.clone(), this.view_of(&locals));
                     later.iter().try_for_each(|(var, value)| this.bind(var, value))?;
@@ -186,7 +186,7 @@ impl Lowerer<'_> {
             }
             Step::Next(_) => {
                 let before = View::Scalar(total);
-                let before = if occurrences(term, &fold.acc) > 1 { self.settle(before, fold.acc.name()) } else { before };
+                let before = if occurrences(term, &fold.acc) > 1 { self.settle(before, fold.acc.full_name()) } else { before };
                 self.env.insert(fold.acc.clone(), before);
                 self.scalar(term)
             }

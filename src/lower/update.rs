@@ -11,18 +11,17 @@
 
 use crate::ir::in_place::stays;
 use crate::ir::last_use::{component, components_with_arrays};
-use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
+use crate::ir::{Change, Expr, Name, Prim, Size, Term, Type, Updated, Var};
 use crate::source::Span;
 
 use super::array::is_simple;
 use super::context::{Lowerer, Result, lacks_size, mismatch};
-use super::names::{names_of, part_name};
 use super::view::{ArrayView, Dest, Target, View};
 use crate::loops::program::*;
 
 impl Lowerer<'_> {
     /// The array with an element changed: itself, or a copy.
-    pub fn updated(&mut self, expr: &Expr, change: Change, parts: &[Expr], name: &str) -> Result<View> {
+    pub fn updated(&mut self, expr: &Expr, change: Change, parts: &[Expr], name: &Name) -> Result<View> {
         let Some(update) = Updated::of(parts) else { return Err(mismatch(expr.span())) };
         if let Some(array) = self.reusable(update.array, expr, name)? {
             self.change(&array, change, update, expr.span())?;
@@ -42,15 +41,15 @@ impl Lowerer<'_> {
     }
 
     /// The memory of an array whose last use is `user`: it may be overwritten.
-    fn reusable(&mut self, array: &Expr, user: &Expr, name: &str) -> Result<Option<ArrayView>> {
+    fn reusable(&mut self, array: &Expr, user: &Expr, name: &Name) -> Result<Option<ArrayView>> {
         let is_new = matches!(array.term(), Term::Build { .. } | Term::Array(_) | Term::Call(..) | Term::Fold { .. } | Term::Update(..));
         let is_dead = component(array).is_some() && self.last_uses.is_last(array);
         if !is_new && !is_dead {
             return Ok(None);
         }
         let name = match component(array) {
-            Some((var, _)) => var.name().to_string(),
-            None => name.to_string(),
+            Some((var, path)) => var.full_name().at(&path),
+            None => name.clone(),
         };
         let View::Array(view) = self.value(array, &name)? else { return Err(mismatch(array.span())) };
         let is_free = self.is_free(&view, user);
@@ -83,7 +82,7 @@ impl Lowerer<'_> {
 
     /// Storage for the state of a loop, which is this component of what a step takes: an array that is updated in place, and whose
     /// initial value dies here, keeps its memory.
-    pub fn state_places(&mut self, fold: &Expr, step: (&Var, &Expr), init: &Expr, path: &[usize], ty: &Type, name: &str) -> Result<Dest> {
+    pub fn state_places(&mut self, fold: &Expr, step: (&Var, &Expr), init: &Expr, path: &[usize], ty: &Type, name: &Name) -> Result<Dest> {
         let whole = self.whole_state(init, name)?;
         self.places_of(fold, step, (Some(init), whole.as_ref()), ty, &mut path.to_vec(), name)
     }
@@ -93,22 +92,22 @@ impl Lowerer<'_> {
         let (Term::Fold { acc, body, init, .. }, Type::Tuple(types)) = (fold.term(), self.type_of(fold)?) else {
             return Err(mismatch(fold.span()));
         };
-        let name = names_of(acc);
-        let whole = self.whole_state(init, &name)?;
+        let name = acc.full_name();
+        let whole = self.whole_state(init, name)?;
         let mut places = Vec::new();
         for (at, ty) in types.iter().enumerate() {
             places.push(if at == k {
                 dest.clone()
             } else {
                 let first = first_part(Some(init), whole.as_ref(), at);
-                self.places_of(fold, (acc, body), first, ty, &mut vec![at], &part_name(&name, at))?
+                self.places_of(fold, (acc, body), first, ty, &mut vec![at], &name.part(at))?
             });
         }
         Ok(Dest::Tuple(places))
     }
 
     /// The initial state where that is one variable, which dies here.
-    fn whole_state(&mut self, init: &Expr, name: &str) -> Result<Option<View>> {
+    fn whole_state(&mut self, init: &Expr, name: &Name) -> Result<Option<View>> {
         let dies = component(init).is_some() && self.last_uses.is_last(init) && matches!(init.ty(), Type::Tuple(_));
         if dies { self.value(init, name).map(Some) } else { Ok(None) }
     }
@@ -120,13 +119,13 @@ impl Lowerer<'_> {
         (init, whole): (Option<&Expr>, Option<&View>),
         ty: &Type,
         path: &mut Vec<usize>,
-        name: &str,
+        name: &Name,
     ) -> Result<Dest> {
         if let Type::Tuple(types) = ty {
             let mut places = Vec::new();
             for (k, ty) in types.iter().enumerate() {
                 path.push(k);
-                places.push(self.places_of(fold, step, first_part(init, whole, k), ty, path, &part_name(name, k))?);
+                places.push(self.places_of(fold, step, first_part(init, whole, k), ty, path, &name.part(k))?);
                 path.pop();
             }
             return Ok(Dest::Tuple(places));
@@ -184,13 +183,13 @@ impl Lowerer<'_> {
         let whole = !value.ty().has_array();
         match (change, value.term(), dest) {
             _ if whole => {
-                let view = self.value(value, "x")?;
-                let view = if matches!(view, View::Tuple(_)) { self.settle(view, "x") } else { view };
+                let view = self.value(value, &"x".into())?;
+                let view = if matches!(view, View::Tuple(_)) { self.settle(view, &"x".into()) } else { view };
                 self.store(change, &view, dest, span)
             }
             (Change::Replace, _, _) if !reads_array && !value.has_updates() => self.write_alone(value, dest),
             (_, Term::Get(..), Dest::Array(place)) if !value.has_updates() && self.is_view(value) => {
-                let view = self.value(value, "x")?;
+                let view = self.value(value, &"x".into())?;
                 match &view {
                     View::Array(row) if is_apart_or_same(row, place) => self.store(change, &view, dest, span),
                     _ => self.put_aside(change, value, dest, span),
@@ -220,7 +219,7 @@ impl Lowerer<'_> {
     fn put_aside(&mut self, change: Change, value: &Expr, dest: &Dest, span: Span) -> Result<()> {
         let (block, ()) = self.nested(|this| {
             let ty = this.type_of(value)?;
-            let held = this.fresh_dest(&ty, "x", span)?;
+            let held = this.fresh_dest(&ty, &"x".into(), span)?;
             this.write_alone(value, &held)?;
             let view = this.view_of(&held);
             this.store(change, &view, dest, span)
@@ -265,7 +264,7 @@ impl Lowerer<'_> {
     }
 
     /// Two branches, at least one of which updates arrays in place: a value that both leave in the same memory is not copied.
-    pub fn changed_in_branches(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &str) -> Result<View> {
+    pub fn changed_in_branches(&mut self, expr: &Expr, cond: &Expr, a: &Expr, b: &Expr, name: &Name) -> Result<View> {
         let test = self.scalar(cond)?;
         let (mut then, x) = self.branch(cond, true, |this| this.value(a, name))?;
         let (mut otherwise, y) = self.branch(cond, false, |this| this.value(b, name))?;
@@ -280,14 +279,14 @@ impl Lowerer<'_> {
         (then, x): (&mut Block, &View),
         (otherwise, y): (&mut Block, &View),
         like: &Expr,
-        name: &str,
+        name: &Name,
     ) -> Result<View> {
         match (x, y) {
             (View::Tuple(xs), View::Tuple(ys)) => {
                 let mut parts = Vec::new();
                 for (k, (x, y)) in xs.iter().zip(ys).enumerate() {
                     let like = Expr::proj(like.clone(), k);
-                    parts.push(self.joined(cond, (&mut *then, x), (&mut *otherwise, y), &like, &part_name(name, k))?);
+                    parts.push(self.joined(cond, (&mut *then, x), (&mut *otherwise, y), &like, &name.part(k))?);
                 }
                 Ok(View::Tuple(parts))
             }

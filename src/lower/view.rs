@@ -33,6 +33,16 @@ pub enum View {
     Array(ArrayView),
 }
 
+impl View {
+    /// A component of a tuple.
+    pub fn part(&self, k: usize) -> Option<&View> {
+        match self {
+            View::Tuple(parts) => parts.get(k),
+            View::Scalar(_) | View::Array(_) => None,
+        }
+    }
+}
+
 /// A destination of some type, to be written once.
 #[derive(Clone, Debug)]
 pub enum Dest {

@@ -60,7 +60,7 @@ impl ColumnFold {
             body = rest;
         }
         let step = added(body, acc).map_or_else(|| Step::Next(body.clone()), |(op, term)| Step::Sum(op, term));
-        let total = Var::fresh(acc.name(), fold.ty().clone());
+        let total = acc.renewed(fold.ty().clone());
         let finish = replace(element, &fold, &Expr::var(&total));
         Some(ColumnFold {
             count: count.clone(),

@@ -17,7 +17,7 @@ use super::{CALLS, Parameters, Result, unsupported};
 use crate::ir::ambient;
 use crate::ir::subst::{freshen, freshen_function, instance, map_children};
 use crate::ir::zero::zero;
-use crate::ir::{Change, Expr, Function, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Change, Expr, Function, Name, Prim, Size, Status, Term, Type, Var};
 
 /// Where the parts of the state are.
 const BLOCK: usize = 0;
@@ -215,7 +215,8 @@ impl<'a> Layout<'a> {
             init[returns] = Expr::update(Change::Replace, init[returns].clone(), vec![Expr::index(0)], Expr::index(0));
         }
         params.iter().zip(args).for_each(|(register, arg)| register.write(&arg, &mut init));
-        let state = Var::with_parts("state", Type::tuple(self.types.clone()), self.names.clone().into());
+        let named = |name: &str| Name::of_parts(name, self.names.iter().map(|part| Name::from(&**part)));
+        let state = Var::named(named("state"), Type::tuple(self.types.clone()));
         let mut steps = Vec::new();
         for (routine, code) in self.blocks.entries.iter().enumerate() {
             let params = self.blocks.routines[routine].params.iter().zip(&self.registers[routine].0);
@@ -232,7 +233,7 @@ impl<'a> Layout<'a> {
         let mut steps = steps.into_iter().enumerate().rev();
         let Some((_, last)) = steps.next() else { return Ok(self.root.body.clone()) };
         let step = steps.fold(last, |rest, (at, step)| Expr::if_(is_next(at), step, rest));
-        let end = Var::with_parts("end", state.ty().clone(), self.names.clone().into());
+        let end = Var::named(named("end"), state.ty().clone());
         let value = result.read(&end);
         let steps = Expr::while_(state, Expr::tuple(init), step).at(self.root.span);
         Ok(Expr::let_(end, steps, value).at(self.root.body.span()))

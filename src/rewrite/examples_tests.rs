@@ -52,7 +52,7 @@ fn at(a: &Expr, i: &Expr) -> Expr {
 /// `gradient f v`: the tangents of f in each direction.
 fn gradient(v: &Var, f: impl FnOnce(Expr) -> Expr) -> Expr {
     let n = Expr::dim(var(v), 0);
-    let x = Var::fresh(v.name(), v.ty().clone());
+    let x = v.renewed(v.ty().clone());
     let body = f(var(&x));
     Expr::build(n.clone(), "i", |i| {
         let tangent = Expr::build(n, "j", |j| hot(&i, j));
@@ -63,7 +63,7 @@ fn gradient(v: &Var, f: impl FnOnce(Expr) -> Expr) -> Expr {
 /// `gradient f M` for a matrix.
 fn matrix_gradient(m: &Var, f: impl FnOnce(Expr) -> Expr) -> Expr {
     let (rows, cols) = (Expr::dim(var(m), 0), Expr::dim(var(m), 1));
-    let x = Var::fresh(m.name(), m.ty().clone());
+    let x = m.renewed(m.ty().clone());
     let body = f(var(&x));
     Expr::build(rows.clone(), "i", |i| {
         Expr::build(cols.clone(), "j", |j| {
@@ -366,7 +366,7 @@ fn common_parts_of_a_polynomial() {
 
 #[test]
 fn the_gradient_of_nnmf_is_one_pass() {
-    assert_best("build n (fun i ->\n  -2.0 * ifold (fun s k -> let u_1 = u[k] in s + (M[i][k] - v[i] * u_1) * u_1) 0.0 m)", || {
+    assert_best("build n (fun i ->\n  -2.0 * ifold (fun ds k -> let u_1 = u[k] in ds + (M[i][k] - v[i] * u_1) * u_1) 0.0 m)", || {
         examples().into_iter().filter(|example| example.name == "nnmf in u").map(|example| example.function).collect()
     });
 }

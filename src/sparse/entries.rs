@@ -103,7 +103,7 @@ impl Writer<'_> {
                     let slots: Vec<Expr> = block.slots.iter().map(|slot| self.slot(slot)).collect::<Option<_>>()?;
                     let point = if let [one] = slots.as_slice() { one.clone() } else { Expr::tuple(slots) };
                     // a point has a name: whoever computes the derivative may read it often
-                    let at = Var::fresh(block.point.name(), block.point.ty().clone());
+                    let at = block.point.renewed(block.point.ty().clone());
                     let both = Expr::vjp(block.point.clone(), Expr::var(&at), Expr::tuple(Vec::new()), block.body.clone());
                     let jacobian = Expr::let_(at, point, Expr::proj(both, 1));
                     let name = Var::fresh("jacobian", jacobian.ty().clone());

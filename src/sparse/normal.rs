@@ -148,7 +148,7 @@ impl Pass<'_> {
             Term::Let(outer, first, rest) => Expr::let_(outer.clone(), first.clone(), self.bind(var, rest.clone(), body)),
             Term::Check { cond, status, body: rest } => Expr::check(cond.clone(), *status, self.bind(var, rest.clone(), body)),
             Term::Tuple(parts) => {
-                let names: Vec<Var> = parts.iter().map(|part| Var::fresh(var.name(), part.ty().clone())).collect();
+                let names: Vec<Var> = parts.iter().map(|part| var.renewed(part.ty().clone())).collect();
                 self.active.vars.insert(var.clone());
                 self.views.insert(var.clone(), Expr::tuple(names.iter().map(Expr::var).collect()));
                 // each part is bound as if it were written so

@@ -128,7 +128,7 @@ pub fn block(expr: &Expr, wrap: &dyn Fn(Expr) -> Expr, around: &Surroundings) ->
         [one] => one.clone(),
         _ => Type::tuple(wholes),
     };
-    let point = Var::fresh(x.name(), ty);
+    let point = x.renewed(ty);
     let mut reads = Reads { scope: scope(), x, facts: facts.clone(), slots, point: Some(point.clone()), conditions: Vec::new() };
     let body = reads.term(&body);
     Some(Block { body, point, slots: reads.slots })

@@ -11,7 +11,7 @@ use super::infer::pattern_name;
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::size_term::has_most;
-use crate::ir::{Change, Expr, Size, Type, Var};
+use crate::ir::{Change, Expr, Name, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
 
@@ -181,7 +181,7 @@ impl<'a> Elaborator<'a> {
                 (Some(Arg::Value(n)), Some(Arg::Function(f))) => {
                     // the types of other arrays can have the name, and the workspace its greatest value
                     let n = if has_most(&n) && Size::try_of_expr(&n).is_none() { self.name("count", n) } else { n };
-                    let i = Var::fresh(&self.parameter_name(&f, 0, "i"), Type::Index(Some(self.size_of(&n))));
+                    let i = Var::named(self.parameter_name(&f, 0, "i"), Type::Index(Some(self.size_of(&n))));
                     let body = self.scoped(|this| this.apply(&f, vec![Arg::Value(Expr::var(&i))], span))?;
                     if type_mentions(body.ty(), &i) {
                         return self.fail(
@@ -239,15 +239,13 @@ impl<'a> Elaborator<'a> {
         Ok(Expr::update(change, array, vec![index], value).at(span))
     }
 
-    pub(super) fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Rc<str> {
+    pub(super) fn parameter_name(&self, callable: &Callable<'a>, at: usize, otherwise: &str) -> Name {
         let pattern = match callable {
             Callable::Closure(closure) => closure.params.get(at),
-            Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
+            Callable::Global { index, .. } => self.declaration(*index).0.get(at),
+            Callable::Builtin(_) | Callable::Case { .. } | Callable::Free { .. } => None,
         };
-        match pattern.map(|pattern| pattern_name(pattern, at)) {
-            Some(name) if !name.starts_with("arg") => name,
-            _ => otherwise.into(),
-        }
+        pattern.map_or_else(|| otherwise.into(), |pattern| self.name_in(pattern, otherwise))
     }
 }
 

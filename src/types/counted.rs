@@ -33,7 +33,7 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
         let value = named(&without_calls(&function.body, function)?, &[last]);
         return Some(Expr::let_(steps, bound.steps(step)?, value));
     }
-    let i = Var::fresh(bound.counter.name(), Type::Index(Some(Size::var(&steps))));
+    let i = bound.counter.renewed(Type::Index(Some(Size::var(&steps))));
     let after = |steps: &Var| Some((bound.counter.clone(), bound.after(step, &Size::var(steps))?));
     let (acc, last) = (state.var(), state.var());
     let next = going_on(&freshen(&function.body), function)?.map_tails(&|leaf| match self_call(leaf, function) {

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use super::builtin::Api;
 use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Expr, Labels, Type, Var, doubles};
+use crate::ir::{Expr, Labels, Name, Type, Var, doubles};
 use crate::source::Span;
 use crate::syntax::ast;
 
@@ -129,7 +129,7 @@ impl<'a> Elaborator<'a> {
                     Api::Jacobian | Api::Hessian => Type::is_made_of_doubles,
                     Api::Derivative | Api::Diff | Api::Vdiff | Api::Mdiff | Api::Grad | Api::Mgrad | Api::Jacob => is_differentiable,
                 };
-                let point = self.point(point, api.name(), fits, span)?;
+                let point = self.point((self.parameter_name(&f, 0, "x"), point), api.name(), fits, span)?;
                 let mut body = |this: &mut Self, x: Expr| this.apply(&f, vec![Arg::Value(x)], span);
                 match (api, tangent) {
                     (Api::Jvp, Some(Arg::Value(tangent))) => {
@@ -164,7 +164,7 @@ impl<'a> Elaborator<'a> {
                 return self.fail(diagnostic);
             }
         };
-        let at = self.point(at, "deriv", is_differentiable, point.span)?;
+        let at = self.point(("x".into(), at), "deriv", is_differentiable, point.span)?;
         let mut body = |this: &mut Self, x: Expr| {
             let inside = Scope { values: scope.values.with(&point.text, Bind::Value(x)), ..scope.clone() };
             this.expr(subject, &inside)
@@ -182,10 +182,10 @@ impl<'a> Elaborator<'a> {
         Ok(result)
     }
 
-    /// A point: bound to a variable, and of a type that can be the independent variable.
-    fn point(&mut self, point: Expr, form: &str, fits: fn(&Type) -> bool, span: Span) -> Result<Expr> {
+    /// A point: bound to a variable of this name, and of a type that can be the independent variable.
+    fn point(&mut self, (name, point): (Name, Expr), form: &str, fits: fn(&Type) -> bool, span: Span) -> Result<Expr> {
         if fits(point.ty()) {
-            return Ok(self.name("x", point));
+            return Ok(self.name(name, point));
         }
         let message = format!("`{form}` cannot differentiate with respect to this: it is not made of Doubles");
         let help = "the independent variable is a Double, an array or a tuple of such; `gradient`, `vjp` and `jvp` let an Index, a Bool or the tag of a sum type in it be";
@@ -193,7 +193,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn dual(&mut self, point: &Expr, tangent: Expr, body: Body<'_, 'a>) -> Result<Expr> {
-        let x = Var::fresh(&variable_name(point), point.ty().clone());
+        let x = Var::named(variable_name(point), point.ty().clone());
         let body = self.scoped(|this| {
             this.note(&x);
             body(this, Expr::var(&x))
@@ -227,7 +227,7 @@ impl<'a> Elaborator<'a> {
 
     /// The value at a point and the cotangent times the Jacobian; without one, the whole Jacobian.
     fn vjp(&mut self, point: Expr, cotangent: Option<Expr>, body: Body<'_, 'a>, span: Span) -> Result<Expr> {
-        let x = Var::fresh(&variable_name(&point), point.ty().clone());
+        let x = Var::named(variable_name(&point), point.ty().clone());
         let body = self.scoped(|this| {
             this.note(&x);
             body(this, Expr::var(&x))
@@ -454,9 +454,9 @@ fn describe(kind: Kind) -> &'static str {
 }
 
 /// The name of the variable that a point is bound anew to.
-fn variable_name(point: &Expr) -> Rc<str> {
+fn variable_name(point: &Expr) -> Name {
     match point.term() {
-        crate::ir::Term::Var(var) => var.name().clone(),
+        crate::ir::Term::Var(var) => var.full_name().clone(),
         _ => "x".into(),
     }
 }

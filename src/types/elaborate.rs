@@ -22,7 +22,7 @@ use super::{LengthsOfData, OfData};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::prove::Facts;
-use crate::ir::{Expr, Prim, Program, Size, Status, Type, Var};
+use crate::ir::{Expr, Name, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
 
@@ -370,12 +370,12 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Binds a value to a variable in the innermost scope, unless it is one or a literal.
-    pub fn name(&mut self, name: &str, value: Expr) -> Expr {
+    pub fn name(&mut self, name: impl Into<Name>, value: Expr) -> Expr {
         if value.is_atom() {
             return value;
         }
         let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-        let var = Var::fresh(name, ty);
+        let var = Var::named(name.into(), ty);
         self.knows(&var, &value);
         if let Some(scope) = self.local.pending.last_mut() {
             scope.push(Pending::Let(var.clone(), value));

@@ -186,8 +186,8 @@ impl<'a> Elaborator<'a> {
         span: Span,
         fit: &mut dyn FnMut(&mut Self, Expr) -> Result<Expr>,
     ) -> Result<Expr> {
-        let acc = Var::fresh(&self.parameter_name(f, 0, "acc"), ty.clone());
-        let i = Var::fresh(&self.parameter_name(f, 1, "i"), Type::Index(Some(self.size_of(n))));
+        let acc = Var::named(self.parameter_name(f, 0, "acc"), ty.clone());
+        let i = Var::named(self.parameter_name(f, 1, "i"), Type::Index(Some(self.size_of(n))));
         let body = self.scoped(|this| {
             this.note(&acc);
             let next = this.apply(f, vec![Arg::Value(Expr::var(&acc)), Arg::Value(Expr::var(&i))], span)?;

@@ -162,7 +162,7 @@ impl<'a> Elaborator<'a> {
         let used: Vec<usize> = values.iter().map(|(at, _)| *at).collect();
         let slot = |(at, value): (usize, Expr)| {
             let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-            Slot { name: pattern_name(&closure.params[at], at), arg: value, ty }
+            Slot { name: self.name_in(&closure.params[at], &pattern_name(&closure.params[at], at)), arg: value, ty }
         };
         let mut slots: Vec<Slot> = values.into_iter().map(slot).collect();
         let of = Recursive::Local(closure.id);
@@ -186,7 +186,7 @@ impl<'a> Elaborator<'a> {
         let special = match self.memo.get(&key) {
             Some(special) => special.clone(),
             None => {
-                let vars = slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect();
+                let vars = slots.iter().map(|slot| Var::named(slot.name.clone(), slot.ty.clone())).collect();
                 let base = closure.name.clone().unwrap_or_else(|| "fun".into());
                 let mut scope = closure.scope.clone();
                 if let Some(siblings) = &closure.recursion {

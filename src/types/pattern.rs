@@ -5,7 +5,8 @@
 //!     let (a, b) = p   →   a is p.0, b is p.1
 
 use super::elaborate::{Bind, Elaborator, Result, Scope};
-use crate::ir::{Expr, Labels, Term};
+use super::record;
+use crate::ir::{Expr, Labels, Name, Term};
 use crate::syntax::ast::{Pattern, PatternKind, TypeExprKind};
 
 impl<'a> Elaborator<'a> {
@@ -13,7 +14,7 @@ impl<'a> Elaborator<'a> {
     pub fn bind(&mut self, pattern: &'a Pattern, value: Expr, scope: &Scope<'a>) -> Result<Scope<'a>> {
         match &pattern.kind {
             PatternKind::Var(name) => {
-                let value = self.name(name, value);
+                let value = self.name(self.name_in(pattern, name), value);
                 Ok(Scope { values: scope.values.with(name, Bind::Value(value)), ..scope.clone() })
             }
             PatternKind::Wildcard => {
@@ -24,7 +25,7 @@ impl<'a> Elaborator<'a> {
                 let values: Vec<Expr> = match value.term() {
                     Term::Tuple(values) => values.clone(),
                     _ => {
-                        let whole = self.name("t", value);
+                        let whole = self.name(self.name_in(pattern, "t"), value);
                         (0..parts.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
                     }
                 };
@@ -55,6 +56,37 @@ impl<'a> Elaborator<'a> {
                 }
             }
             PatternKind::Int(_) | PatternKind::Bool(_) => Ok(scope.clone()),
+        }
+    }
+
+    /// What a value is called that a pattern takes apart, and its components; `whole` where the pattern has no name for all of it.
+    pub(super) fn name_in(&self, pattern: &Pattern, whole: &str) -> Name {
+        match &pattern.kind {
+            PatternKind::Typed(inner, _) => self.name_in(inner, whole),
+            PatternKind::Var(name) => Name::with_labels(name, self.fields_in(pattern)),
+            PatternKind::Tuple(_) | PatternKind::Record(_) => Name::with_labels(whole, labels(Some(pattern), self.fields_in(pattern))),
+            PatternKind::Wildcard | PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => whole.into(),
+        }
+    }
+
+    /// The fields of the records that a pattern takes apart or gives names.
+    fn fields_in(&self, pattern: &Pattern) -> Labels {
+        match &pattern.kind {
+            PatternKind::Typed(inner, _) => self.fields_in(inner),
+            PatternKind::Var(_) => match self.infer.notes.names.get(&pattern.span) {
+                Some(ty) => record::labels(&self.infer.holes.resolve(ty)),
+                None => Labels::None,
+            },
+            PatternKind::Tuple(parts) => Labels::tuple(parts.iter().map(|part| self.fields_in(part)).collect()),
+            PatternKind::Record(fields) => match self.record_at(pattern.span) {
+                Some(record) if record.recursive.is_none() => {
+                    let inside = |field: &str| fields.iter().find(|(name, _)| *name.text == *field).map(|(_, part)| self.fields_in(part));
+                    let fields = record.fields.iter().map(|field| (field.clone(), inside(field).unwrap_or_default()));
+                    Labels::Record(record.name.text.clone(), fields.collect())
+                }
+                Some(_) | None => Labels::None,
+            },
+            PatternKind::Wildcard | PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => Labels::None,
         }
     }
 }

@@ -224,7 +224,7 @@ pub fn relabelled(ty: &Type, of: &Ty) -> Ty {
 }
 
 impl<'a> Elaborator<'a> {
-    fn record_at(&self, span: Span) -> Option<Rc<Record>> {
+    pub(super) fn record_at(&self, span: Span) -> Option<Rc<Record>> {
         self.infer.notes.records.get(&span).cloned()
     }
 
@@ -255,7 +255,7 @@ impl<'a> Elaborator<'a> {
         let in_order = fields.iter().zip(&record.fields).all(|((name, _), field)| name.text == *field);
         for (name, value) in fields {
             let value = self.expr(value, scope)?;
-            let value = if in_order { value } else { self.name(&name.text, value) };
+            let value = if in_order { value } else { self.name(&*name.text, value) };
             if let Some(part) = record.place(&name.text).and_then(|at| parts.get_mut(at)) {
                 *part = Some(value);
             }

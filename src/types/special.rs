@@ -16,7 +16,7 @@ use super::lengths::{fits, has_sum};
 use super::nested::{Ahead, Making, Recursive};
 use super::told::Told;
 use super::ty::Ty;
-use crate::ir::{Atom, Expr, Function, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Function, Name, Size, Term, Type, Var};
 use crate::source::Span;
 
 /// A core function that was made, as its callers see it.
@@ -59,7 +59,7 @@ struct Beside {
 
 /// One parameter of a function to be made: its name, the argument, and the type inside.
 pub(super) struct Slot {
-    pub name: Rc<str>,
+    pub name: Name,
     pub arg: Expr,
     pub ty: Type,
 }
@@ -121,13 +121,14 @@ impl<'a> Elaborator<'a> {
             let wanted = actual.fill(&params[at]);
             let place = if value.span().is_none() { span } else { value.span() };
             let value = self.coerce(value, &wanted, place, "the parameter's type says so")?;
-            slots.push(Slot { name: pattern_name(&patterns[at], at), arg: value, ty: wanted });
+            slots.push(Slot { name: self.name_in(&patterns[at], &pattern_name(&patterns[at], at)), arg: value, ty: wanted });
         }
         let (of, function_keys) = (Recursive::Declaration(index), function_key(&functions));
         let base_key = format!("g{index} {instance:?} {function_keys}");
         // what a function captured knows sizes by their names outside
         let exact = !functions.is_empty();
-        let (mut canonical, mut vars) = (Canonical::default(), slots.iter().map(|slot| Var::fresh(&slot.name, slot.ty.clone())).collect());
+        let (mut canonical, mut vars) =
+            (Canonical::default(), slots.iter().map(|slot| Var::named(slot.name.clone(), slot.ty.clone())).collect());
         let exact_key = format!("{base_key} {:?}", slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>());
         let key = if exact { exact_key } else { self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)) };
         // a call inside that has other sizes is made for any
@@ -215,7 +216,7 @@ impl<'a> Elaborator<'a> {
     ) -> String {
         vars.clear();
         for (slot, at) in slots.iter().zip(used) {
-            let var = Var::fresh(&slot.name, Type::INDEX);
+            let var = Var::named(slot.name.clone(), slot.ty.clone());
             if let (Type::Index(_), value) = (&slot.ty, &scheme.values[*at])
                 && params.iter().chain([&scheme.result]).any(|ty| ty_mentions(&self.infer.holes.resolve(ty), value))
             {
@@ -409,7 +410,7 @@ impl<'a> Elaborator<'a> {
         if let Some(value) = told.size().filter(|_| !special.is_checked).and_then(Size::to_expr) {
             // the arguments are still evaluated: they may fail
             for (param, arg) in special.params.iter().zip(args) {
-                self.name(param.name(), arg);
+                self.name(param.full_name().clone(), arg);
             }
             return value.at(span);
         }

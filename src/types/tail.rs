@@ -203,7 +203,7 @@ impl Changed<'_> {
     /// A state.
     pub fn var(&self) -> Var {
         match self.params().as_slice() {
-            [one] => Var::fresh(one.name(), one.ty().clone()),
+            [one] => one.renewed(one.ty().clone()),
             params => Var::fresh("s", Type::tuple(params.iter().map(|param| param.ty().clone()).collect())),
         }
     }

@@ -40,6 +40,11 @@ pub struct WireInfo {
     pub path: Vec<usize>,
 }
 
+/// What the cotangent of a value is called.
+pub fn bar(name: &str) -> String {
+    format!("{name}_bar")
+}
+
 impl Adjoint {
     pub fn is_none(&self) -> bool {
         match self {

@@ -20,7 +20,7 @@ use crate::ir::free::each_free_var;
 use crate::ir::in_place::Changes;
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Expr, Var};
+use crate::ir::{Expr, Name, Var};
 
 /// An `if`.
 pub struct Branches {
@@ -85,7 +85,8 @@ impl Sweep<'_> {
         if taken.is_empty() {
             return Ok(());
         }
-        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
+        let taken: Vec<(Vec<usize>, Expr)> =
+            taken.into_iter().map(|(path, cotangent)| (path, out.bind(Name::placeholder("w"), cotangent))).collect();
         let mut sides = Vec::new();
         for branch in [&branches.then, &branches.otherwise] {
             let body = instance(branch, &[]);

@@ -51,7 +51,7 @@ impl Extremum {
             return Err(internal(init.span(), "a maximum whose law has one operand"));
         };
         let law = law::parse(both)?;
-        let state = Var::fresh(acc.name(), Type::tuple(vec![Type::Double, Type::Index(None)]));
+        let state = acc.renewed(Type::tuple(vec![Type::Double, Type::Index(None)]));
         let part = |k| Expr::proj(Expr::var(&state), k);
         let u = Var::fresh("u", Type::Double);
         let (mut operands, mut steps) = ([part(0), Expr::var(&u)], [part(1), Expr::var(i)]);

@@ -10,7 +10,7 @@
 //! An `ifold` whose backward pass reads its state stores what that needs ([`super::states`]). A fold that only sums stores
 //! nothing, and its backward pass may run in any order.
 
-use super::adjoint::{Adjoint, Wire, paths};
+use super::adjoint::{Adjoint, Wire, bar, paths};
 use super::checkpoints::{self, Level, Open};
 use super::settled::Component;
 use super::states::{Kept, Storing};
@@ -21,7 +21,7 @@ use crate::ad::block::{Block, prune, written_as};
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Expr, Prim, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Term, Type, Var};
 
 /// A `build`, by element.
 pub struct Elements {
@@ -84,7 +84,8 @@ impl Sweep<'_> {
         if taken.is_empty() {
             return Ok(());
         }
-        let taken: Vec<(Vec<usize>, Expr)> = taken.into_iter().map(|(path, cotangent)| (path, out.bind("w", cotangent))).collect();
+        let taken: Vec<(Vec<usize>, Expr)> =
+            taken.into_iter().map(|(path, cotangent)| (path, out.bind(Name::placeholder("w"), cotangent))).collect();
         let i = elements.i.renewed(elements.i.ty().clone());
         let body = instance(&elements.body, &[(elements.i.clone(), Expr::var(&i))]);
         self.functions.given_by_data.enter_loop(&elements.n, &i);
@@ -127,7 +128,7 @@ impl Sweep<'_> {
             self.functions.given_by_data.note(&i);
         }
         let leaves = paths(acc.ty(), &steps.active);
-        let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(acc.name(), path), ty.clone())).collect();
+        let own: Vec<Var> = leaves.iter().map(|(path, ty)| Var::fresh(&bar(&acc.full_name().at(path)), ty.clone())).collect();
         let mut block = out.inner();
         let settled_before = self.settled.len();
         let ((shares, result), frame) = self.scope_of_steps(&acc, steps, &body, &leaves, &own, &mut block)?;
@@ -193,7 +194,7 @@ impl Sweep<'_> {
             .iter()
             .zip(steps.out.leaves())
             .map(|((path, _), place)| match taken.iter().find(|(other, _)| other == path) {
-                Some((_, cotangent)) => out.bind("w", cotangent.clone()),
+                Some((_, cotangent)) => out.bind(Name::placeholder("w"), cotangent.clone()),
                 None => self.zeros(place.wire, out),
             })
             .collect();
@@ -225,7 +226,7 @@ impl Sweep<'_> {
                 inits.push(last);
             }
             let (i, step) = if goes_back { from_last(&steps.n, i, step) } else { (i, step) };
-            let state = out.bind("back", fold_over(&steps.n, i, &vars, step, inits));
+            let state = out.bind(name_of_all(&vars), fold_over(&steps.n, i, &vars, step, inits));
             let part = |at: usize| if vars.len() == 1 { state.clone() } else { Expr::proj(state.clone(), at) };
             let behind = restored.into_iter().chain(kept.logged.iter().map(|logged| kept.part(&steps.init, logged.leaf)));
             for (at, array) in behind.enumerate() {
@@ -287,11 +288,12 @@ impl Sweep<'_> {
 
     /// Notes the wires' new totals, which are the components of a term, and behind them arrays that were changed and back.
     pub fn keep(&mut self, wires: &[Wire], restored: &[Expr], totals: Expr, out: &mut Block) {
-        let name = match wires {
-            [wire] if restored.is_empty() => self.wires[*wire].name.clone(),
-            _ => "back".to_string(),
+        let name = match (wires, totals.term()) {
+            ([wire], _) if restored.is_empty() => Name::from(&*self.wires[*wire].name),
+            (_, Term::Fold { acc, .. }) => acc.full_name().clone(),
+            _ => "back".into(),
         };
-        let totals = out.bind(&name, totals);
+        let totals = out.bind(name, totals);
         let count = wires.len() + restored.len();
         let part = |at: usize| if count == 1 { totals.clone() } else { Expr::proj(totals.clone(), at) };
         for (at, wire) in wires.iter().enumerate() {
@@ -320,10 +322,18 @@ fn fold_over(n: &Expr, i: Var, vars: &[Var], step: Expr, inits: Vec<Expr>) -> Ex
     if let [var] = vars {
         return Expr::fold_with(n.clone(), var.clone(), i, step, one_or_tuple(inits));
     }
-    let state = Var::fresh("back", Type::tuple(vars.iter().map(|var| var.ty().clone()).collect()));
+    let state = Var::named(name_of_all(vars), Type::tuple(vars.iter().map(|var| var.ty().clone()).collect()));
     let part = |at: usize| Expr::proj(Expr::var(&state), at);
     let step = vars.iter().enumerate().rev().fold(step, |step, (at, var)| Expr::let_(var.clone(), part(at), step));
     Expr::fold_with(n.clone(), state, i, step, Expr::tuple(inits))
+}
+
+/// What the state of a loop is called that has these variables as its components.
+fn name_of_all(vars: &[Var]) -> Name {
+    match vars {
+        [var] => var.full_name().clone(),
+        _ => Name::of_parts("back", vars.iter().map(Var::full_name).cloned()),
+    }
 }
 
 /// The step for the index counted down from the last.
@@ -332,8 +342,4 @@ fn from_last(n: &Expr, i: Var, step: Expr) -> (Var, Expr) {
     let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
     let index = Expr::prim(Prim::Sub, vec![last, Expr::var(&t)]);
     (t, Expr::let_(i, index, step))
-}
-
-fn bar(name: &str, path: &[usize]) -> String {
-    format!("{}_bar", path.iter().fold(name.to_string(), |name, k| format!("{name}_{k}")))
 }

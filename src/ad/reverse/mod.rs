@@ -34,7 +34,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::ambient::with_all_set;
 use crate::ir::subst::{inlined, try_map_children};
 use crate::ir::term::Vjp;
-use crate::ir::{Expr, Prim, Size, Status, Term, Type};
+use crate::ir::{Expr, Name, Prim, Size, Status, Term, Type};
 use crate::source::Span;
 use adjoint::Adjoint;
 use sweep::Sweep;
@@ -49,7 +49,7 @@ pub fn vjp(functions: &mut Functions, vjp: &Vjp, spares: &Spares) -> Result<Expr
     let mut out = Block::new(spares);
     out.spare(vjp.x, vjp.at.clone());
     functions.given_by_data.bind(vjp.x, vjp.at);
-    let cotangent = out.bind("w", vjp.cotangent.clone());
+    let cotangent = out.bind(Name::placeholder("w"), vjp.cotangent.clone());
     let active = Activity::full(vjp.x.ty());
     let mut sweep = Sweep::new(functions);
     // known to be active before the body is looked at

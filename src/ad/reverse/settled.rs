@@ -59,7 +59,7 @@ impl Component<'_> {
         facts.exists(self.acc.ty());
         facts.enter_loop(self.i, &self.steps.n);
         let written = self.written(block, &versions, &facts);
-        let mark = |(var, path): &Name| Var::fresh(var.name(), Expr::component(Expr::var(var), path).ty().clone());
+        let mark = |(var, path): &Name| var.renewed(Expr::component(Expr::var(var), path).ty().clone());
         let marks: HashMap<Name, Var> = versions.names.keys().map(|name| (name.clone(), mark(name))).collect();
         let marked = cut(block, &versions, &written, &|name| Expr::var(&marks[name]));
         let reads = Reads { of: self, versions: &versions, marks: marks.iter().map(|(name, mark)| (mark.clone(), name)).collect() };

@@ -20,7 +20,7 @@ use crate::ir::free::mentions;
 use crate::ir::in_place::{Changes, Site};
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Prim, Term, Type, Var};
+use crate::ir::{Change, Expr, Name, Prim, Term, Type, Var};
 
 /// What is kept of a fold's states.
 pub struct Kept {
@@ -230,7 +230,7 @@ impl Kept {
         let all = self.forward(steps, out);
         let tape = |at: usize| Expr::proj(Expr::var(&all), self.leaves.len() + at);
         let kept_at = |at: usize| Expr::get(tape(at), Expr::var(i));
-        let name = |leaf: usize| Var::fresh(acc.name(), self.leaves[leaf].ty.clone());
+        let name = |leaf: usize| Var::named(acc.full_name().at(&self.leaves[leaf].path), self.leaves[leaf].ty.clone());
         // what each component is after the step
         let carried: Vec<(Var, Expr)> =
             self.logged.iter().map(|logged| (name(logged.leaf), Expr::proj(Expr::var(&all), logged.leaf))).collect();
@@ -278,13 +278,21 @@ impl Kept {
         }
         tapes.extend(self.stored().iter().map(|stored| Expr::build(steps.n.clone(), "i", |_| stored.zeros.clone())));
         let state_type = Type::tuple(self.leaves.iter().map(|leaf| &leaf.ty).chain(tapes.iter().map(Expr::ty)).cloned().collect());
-        let state = steps.acc.renewed(state_type.clone());
+        // each component and each tape after what it is of
+        let name_of = |leaf: usize| steps.acc.full_name().at(&self.leaves[leaf].path);
+        let tape_of = |name: &str| Name::from(format!("{name}_tape"));
+        let taped = self.taped.iter().map(|taped| tape_of(&name_of(taped.leaf)));
+        let logged = self.logged.iter().flat_map(|logged| logged.logs.iter().map(|_| tape_of(&name_of(logged.leaf))));
+        let stored = self.stored().iter().map(|stored| tape_of(stored.name.name()));
+        let name = Name::of_parts(steps.acc.name(), (0..self.leaves.len()).map(name_of).chain(taped).chain(logged).chain(stored));
+        let state = Var::named(name.clone(), state_type.clone());
         let next = steps.acc.renewed(steps.acc.ty().clone());
         let i = Expr::var(&steps.i);
         let mut updates: Vec<(Var, Expr)> = Vec::new();
         let mut keep = |write: &dyn Fn(Expr) -> Expr| {
-            let tape = Expr::proj(Expr::var(&state), self.leaves.len() + updates.len());
-            updates.push((Var::fresh(&format!("{}_tape", steps.acc.name()), tape.ty().clone()), write(tape)));
+            let at = self.leaves.len() + updates.len();
+            let tape = Expr::proj(Expr::var(&state), at);
+            updates.push((Var::named(name.part(at), tape.ty().clone()), write(tape)));
         };
         for Taped { leaf, after } in &self.taped {
             keep(&|tape| match after {
@@ -318,7 +326,7 @@ impl Kept {
         let body = Expr::let_(steps.acc.clone(), self.whole(&state), body);
         let firsts = (0..self.leaves.len()).map(|k| self.part(first, k));
         let init = Expr::tuple(firsts.chain(tapes).collect());
-        let all = steps.acc.renewed(state_type);
+        let all = Var::named(name, state_type);
         let fold = Expr::fold_with(steps.n.clone(), state, steps.i.clone(), body, init);
         out.replace(&steps.result, vec![(all.clone(), fold), (steps.result.clone(), self.whole(&all))]);
         all

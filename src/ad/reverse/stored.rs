@@ -62,7 +62,7 @@ pub fn take_values(
                 names.push(zeros);
                 continue;
             }
-            let name = var.renewed(leaf.ty);
+            let name = Var::named(var.full_name().at(&leaf.path), leaf.ty);
             names.push(Expr::var(&name));
             let value = Expr::component(Expr::var(&var), &leaf.path);
             stored.push(Stored { value, name, zeros });

@@ -11,9 +11,8 @@
 //! replaced away from the array's.
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
-use super::adjoint::{Adjoint, Place, Wire, WireInfo, leaf, paths, tree};
+use super::adjoint::{Adjoint, Place, Wire, WireInfo, bar, leaf, paths, tree};
 use super::branches::{Branches, Changed};
 use super::checkpoints::{self, Level, Open};
 use super::extrema::Extremum;
@@ -24,7 +23,7 @@ use crate::ad::block::{Block, shared};
 use crate::ad::functions::Functions;
 use crate::ad::{Keeps, Result, internal, law};
 use crate::ir::prim::Derivative;
-use crate::ir::{Expr, Prim, Term, Type, Updated, Var};
+use crate::ir::{Expr, Name, Prim, Term, Type, Updated, Var};
 
 /// The way through one body and back; scopes inside it are entered and left.
 pub struct Sweep<'a> {
@@ -43,8 +42,6 @@ pub struct Sweep<'a> {
     pub may_settle: bool,
     /// The types of the states of which they do and that loops around may have.
     pub settled: Vec<Type>,
-    /// What the source calls the value of the primitive that comes next.
-    value_name: Option<Rc<str>>,
 }
 
 /// What one scope has collected so far.
@@ -85,7 +82,6 @@ impl<'a> Sweep<'a> {
             states: Vec::new(),
             may_settle: true,
             settled: Vec::new(),
-            value_name: None,
         }
     }
 
@@ -103,12 +99,11 @@ impl<'a> Sweep<'a> {
     }
 
     /// New wires for a value, which is a name.
-    pub fn wires_for(&mut self, primal: &Expr, active: &Activity, name: &str) -> Adjoint {
+    pub fn wires_for(&mut self, primal: &Expr, active: &Activity, name: &Name) -> Adjoint {
         let mut places = Vec::new();
         for (path, _) in paths(primal.ty(), active) {
             let wire = self.wires.len();
-            let name = path.iter().fold(name.to_string(), |name, k| format!("{name}_{k}"));
-            self.wires.push(WireInfo { name: format!("{name}_bar"), primal: primal.clone(), path });
+            self.wires.push(WireInfo { name: bar(&name.at(&path)), primal: primal.clone(), path });
             if let Some(frame) = self.frames.last_mut() {
                 frame.own.insert(wire);
             }
@@ -119,7 +114,7 @@ impl<'a> Sweep<'a> {
 
     /// A variable that is active in this scope, with wires of its own.
     pub fn activate(&mut self, var: &Var, active: &Activity) -> Adjoint {
-        let adjoint = self.wires_for(&Expr::var(var), active, var.name());
+        let adjoint = self.wires_for(&Expr::var(var), active, var.full_name());
         self.env.insert(var.clone(), adjoint.clone());
         adjoint
     }
@@ -128,32 +123,37 @@ impl<'a> Sweep<'a> {
 
     /// The value of a term, and its adjoint.
     pub fn forward(&mut self, expr: &Expr, out: &mut Block) -> Result<(Expr, Adjoint)> {
+        self.forward_as(None, expr, out)
+    }
+
+    /// As `forward`; `name` is what the program calls the value.
+    fn forward_as(&mut self, name: Option<&Name>, expr: &Expr, out: &mut Block) -> Result<(Expr, Adjoint)> {
+        let named = |otherwise: &str| name.cloned().unwrap_or_else(|| otherwise.into());
         let active = self.activities.of(expr);
         if active.is_none() {
             return Ok((expr.clone(), Adjoint::None));
         }
         Ok(match expr.term() {
             Term::Var(var) => (expr.clone(), self.env.get(var).cloned().unwrap_or(Adjoint::None)),
-            Term::Prim(prim, args) => self.prim(expr, *prim, args, out)?,
+            Term::Prim(prim, args) => self.prim(expr, *prim, args, name, out)?,
             Term::Let(var, value, body) => {
                 self.functions.given_by_data.bind(var, value);
-                self.value_name = matches!(value.term(), Term::Prim(..)).then(|| var.name().clone());
-                let (value, adjoint) = self.forward(value, out)?;
-                self.value_name = None;
+                let (value, adjoint) = self.forward_as(Some(var.full_name()), value, out)?;
                 out.spare(var, value);
                 if !adjoint.is_none() {
                     self.env.insert(var.clone(), adjoint);
                 }
-                self.forward(body, out)?
+                self.forward_as(name, body, out)?
             }
             Term::Check { cond, status, body } => {
                 out.check(cond.clone(), *status, expr.span());
-                self.forward(body, out)?
+                self.forward_as(name, body, out)?
             }
             Term::Tuple(parts) => {
                 let mut both = (Vec::new(), Vec::new());
-                for part in parts {
-                    let (part, adjoint) = self.forward(part, out)?;
+                for (k, part) in parts.iter().enumerate() {
+                    let name = name.filter(|name| name.has_parts()).map(|name| name.part(k));
+                    let (part, adjoint) = self.forward_as(name.as_ref(), part, out)?;
                     both.0.push(part);
                     both.1.push(adjoint);
                 }
@@ -165,7 +165,7 @@ impl<'a> Sweep<'a> {
             }
             Term::Get(array, index) => {
                 let (array, adjoint) = self.forward(array, out)?;
-                let index = shared("i", index.clone(), out);
+                let index = shared(Name::placeholder("i"), index.clone(), out);
                 let array = if matches!(array.term(), Term::Get(..)) { array } else { out.bind("a", array) };
                 let adjoint = adjoint.element(&index);
                 (Expr::get(array, index).at(expr.span()), adjoint)
@@ -178,8 +178,8 @@ impl<'a> Sweep<'a> {
                     both.1.push(adjoint);
                 }
                 let element = expr.ty().element().cloned().unwrap_or(Type::Double);
-                let array = out.bind("a", Expr::array(element, both.0).at(expr.span()));
-                let adjoint = self.wires_for(&array, &active, "a");
+                let array = out.bind(named("a"), Expr::array(element, both.0).at(expr.span()));
+                let adjoint = self.wires_for(&array, &active, &named("a"));
                 self.operations.push(Operation::Array { items: both.1, out: adjoint.clone() });
                 (array, adjoint)
             }
@@ -191,14 +191,15 @@ impl<'a> Sweep<'a> {
                 // to the cotangent that the updates leave
                 let is_chain = matches!(array.term(), Term::Update(..));
                 let early = if is_chain { Some(self.element(value, out)?) } else { None };
-                let (array, array_adjoint) = self.forward(array, out)?;
-                let array = out.bind("a", array);
-                let indices: Vec<Expr> = indices.iter().map(|index| shared("i", index.clone(), out)).collect();
+                // the same array, before
+                let (array, array_adjoint) = self.forward_as(name, array, out)?;
+                let array = out.bind(named("a"), array);
+                let indices: Vec<Expr> = indices.iter().map(|index| shared(Name::placeholder("i"), index.clone(), out)).collect();
                 let (new, value_adjoint) = early.map_or_else(|| self.element(value, out), Ok)?;
                 let element = indices.iter().fold(array.clone(), |array, index| Expr::get(array, index.clone()));
-                let old = out.bind("old", element);
-                let after = out.bind("a", Expr::update(*change, array.clone(), indices.clone(), new.clone()).at(expr.span()));
-                let adjoint = self.wires_for(&after, &active, "a");
+                let old = out.bind(Name::placeholder("old"), element);
+                let after = out.bind(named("a"), Expr::update(*change, array.clone(), indices.clone(), new.clone()).at(expr.span()));
+                let adjoint = self.wires_for(&after, &active, &named("a"));
                 self.operations.push(Operation::Update(Updating {
                     change: *change,
                     before: array,
@@ -214,8 +215,8 @@ impl<'a> Sweep<'a> {
             }
             Term::Build { n, i, body } => {
                 let n = shared("n", n.clone(), out);
-                let array = out.bind("t", Expr::build_with(n.clone(), i.clone(), body.clone()).at(expr.span()));
-                let adjoint = self.wires_for(&array, &active, "t");
+                let array = out.bind(named("t"), Expr::build_with(n.clone(), i.clone(), body.clone()).at(expr.span()));
+                let adjoint = self.wires_for(&array, &active, &named("t"));
                 let (i, body, out) = (i.clone(), body.clone(), adjoint.clone());
                 self.operations.push(Operation::Elements(Elements { n, i, body, array: array.clone(), out }));
                 (array, adjoint)
@@ -224,7 +225,8 @@ impl<'a> Sweep<'a> {
                 let part = self.enters_part.take();
                 let is_counted = checkpoints::is_counted(n);
                 let active = self.activities.of_var(acc);
-                let (init, init_adjoint) = self.forward(init, out)?;
+                let name = name.unwrap_or(acc.full_name());
+                let (init, init_adjoint) = self.forward_as(Some(name), init, out)?;
                 let n = self.functions.given_by_data.named(n, out);
                 if let (Some(extremum), None) = (Extremum::of(body, acc), &part) {
                     // a name of its own, by which the backward pass finds its adjoint
@@ -232,12 +234,12 @@ impl<'a> Sweep<'a> {
                     out.spare(&start, init);
                     self.env.insert(start.clone(), init_adjoint);
                     let init = Expr::var(&start);
-                    let adjoint = self.wires_for(&init, &active, acc.name());
+                    let adjoint = self.wires_for(&init, &active, acc.full_name());
                     let (value, branches) = extremum.search((&n, i), acc, &init, adjoint.clone(), out)?;
                     self.operations.push(Operation::Branches(branches));
                     return Ok((value.at(expr.span()), adjoint));
                 }
-                let init = out.bind("init", init);
+                let init = out.bind(if name.has_parts() { name.with_suffix("_init") } else { "init".into() }, init);
                 let (counts, checkpoint) = (&mut self.functions.given_by_data, self.functions.options.checkpoint);
                 // of the parts that checkpoints make it is not known how long they are at most
                 let given = is_counted || counts.gives(&n) || checkpoint.is_some() && !counts.is_size(&n);
@@ -248,11 +250,11 @@ impl<'a> Sweep<'a> {
                 // what a loop in a loop keeps is computed again
                 let keeps_most = keeps == Keeps::MostParts && self.frames.len() == 1;
                 let open = level.map(|level| Open::of(&n, level, is_counted, keeps_most, out));
-                let result = Var::fresh(acc.name(), expr.ty().clone());
+                let result = Var::named(name.clone(), expr.ty().clone());
                 let (acc, i, body) = (acc.clone(), i.clone(), body.clone());
                 let fold = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), init.clone());
                 out.spare(&result, fold.at(expr.span()));
-                let adjoint = self.wires_for(&Expr::var(&result), &active, acc.name());
+                let adjoint = self.wires_for(&Expr::var(&result), &active, name);
                 let (is_in_parts, value, out) = (false, Expr::var(&result), adjoint.clone());
                 let steps = Steps { n, acc, i, body, init, init_adjoint, active, is_part, is_in_parts, open, result, out };
                 self.operations.push(Operation::Steps(steps));
@@ -261,11 +263,11 @@ impl<'a> Sweep<'a> {
             Term::If(cond, then, otherwise) => {
                 let cond = shared("c", cond.clone(), out);
                 let value = Expr::if_(cond.clone(), then.clone(), otherwise.clone()).at(expr.span());
-                let chosen = Var::fresh("chosen", value.ty().clone());
+                let chosen = Var::named(named("chosen"), value.ty().clone());
                 let changed = self.states.last().map_or_else(Vec::new, |acc| Changed::of(&value, &chosen, acc, out));
                 out.spare(&chosen, value);
                 let value = Expr::var(&chosen);
-                let adjoint = self.wires_for(&value, &active, "chosen");
+                let adjoint = self.wires_for(&value, &active, &named("chosen"));
                 let (then, otherwise) = (then.clone(), otherwise.clone());
                 self.operations.push(Operation::Branches(Branches { cond, then, otherwise, out: adjoint.clone(), changed }));
                 (value, adjoint)
@@ -287,11 +289,10 @@ impl<'a> Sweep<'a> {
     /// The new element of an update, by its name.
     fn element(&mut self, value: &Expr, out: &mut Block) -> Result<(Expr, Adjoint)> {
         let (value, adjoint) = self.forward(value, out)?;
-        Ok((out.bind("x", value), adjoint))
+        Ok((out.bind(Name::placeholder("x"), value), adjoint))
     }
 
-    fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], out: &mut Block) -> Result<(Expr, Adjoint)> {
-        let name = self.value_name.take();
+    fn prim(&mut self, expr: &Expr, prim: Prim, args: &[Expr], name: Option<&Name>, out: &mut Block) -> Result<(Expr, Adjoint)> {
         let mut operands = Vec::new();
         for arg in args {
             operands.push(self.forward(arg, out)?);
@@ -308,13 +309,13 @@ impl<'a> Sweep<'a> {
         let mut primals = Vec::new();
         for (k, (primal, _)) in operands.iter_mut().enumerate() {
             if uses_operand[k] {
-                *primal = out.bind("u", primal.clone());
+                *primal = out.bind(Name::placeholder("u"), primal.clone());
             }
             primals.push(primal.clone());
         }
         let mut result = Expr::prim(prim, primals).at(expr.span());
         if uses_result {
-            result = out.bind(name.as_deref().unwrap_or("r"), result);
+            result = out.bind(name.cloned().unwrap_or_else(|| "r".into()), result);
         }
         let wire = self.wires.len();
         self.wires.push(WireInfo { name: "w".into(), primal: Expr::double(0.0), path: Vec::new() });
@@ -352,7 +353,7 @@ impl<'a> Sweep<'a> {
 
     fn prim_back(&mut self, prim: Prim, args: &[(Expr, Adjoint)], r: &Expr, wire: Wire, out: &mut Block) -> Result<()> {
         let Some(cotangent) = self.take(wire, out) else { return Ok(()) };
-        let cotangent = out.bind("w", cotangent);
+        let cotangent = out.bind(Name::placeholder("w"), cotangent);
         let of_both = args.iter().all(|(_, adjoint)| !adjoint.is_none());
         for (k, (_, adjoint)) in args.iter().enumerate() {
             let Adjoint::Leaf(place) = adjoint else { continue };

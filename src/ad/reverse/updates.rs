@@ -8,7 +8,7 @@
 use super::adjoint::{Adjoint, zeros};
 use super::sweep::Sweep;
 use crate::ad::block::Block;
-use crate::ir::{Change, Expr};
+use crate::ir::{Change, Expr, Name};
 
 /// An update: its array and what that becomes, by their names, and the element before and after.
 pub struct Updating {
@@ -30,16 +30,16 @@ impl Sweep<'_> {
         out: &mut Block,
     ) {
         for (path, cotangent) in self.taken(whole, out) {
-            let cotangent = out.bind("w", cotangent);
+            let cotangent = out.bind(Name::placeholder("w"), cotangent);
             let element = indices.iter().fold(cotangent.clone(), |row, index| Expr::get(row, index.clone()));
-            let element = out.bind("w", element);
+            let element = out.bind(Name::placeholder("w"), element);
             // the array's share first: it is what the element's is then added to, where that comes from the same array
             if let Some(place) = array.at(&path) {
                 let rest = match change {
                     Change::Add => cotangent,
                     Change::Replace => {
                         let none = zeros(new, &path);
-                        out.bind("w", Expr::update(Change::Replace, cotangent, indices.clone(), none))
+                        out.bind(Name::placeholder("w"), Expr::update(Change::Replace, cotangent, indices.clone(), none))
                     }
                 };
                 self.add(&place.clone(), rest, out);

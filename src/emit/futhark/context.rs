@@ -17,7 +17,7 @@ use crate::emit::names::Names;
 use crate::ir::prove::Facts;
 use crate::ir::size::Atom;
 use crate::ir::size_term::is_state;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 /// Where a variable's value is.
@@ -133,15 +133,15 @@ impl<'a> Emitter<'a> {
 
     /// A name for a variable, or one for each component of a tuple.
     pub fn declare(&mut self, var: &Var, shape: &Shape) -> Pattern {
-        let (pattern, place) = self.declare_as(var.name(), shape);
+        let (pattern, place) = self.declare_as(var.full_name(), shape);
         self.put(var, place);
         pattern
     }
 
-    fn declare_as(&mut self, name: &str, shape: &Shape) -> (Pattern, Place) {
+    fn declare_as(&mut self, name: &Name, shape: &Shape) -> (Pattern, Place) {
         match shape {
             Shape::Tuple(shapes) => {
-                let parts = shapes.iter().enumerate().map(|(at, shape)| self.declare_as(&format!("{name}_{at}"), shape));
+                let parts = shapes.iter().enumerate().map(|(at, shape)| self.declare_as(&name.part(at), shape));
                 let (patterns, places) = parts.unzip();
                 (Pattern::Tuple(patterns), Place::Parts(places))
             }
@@ -173,7 +173,7 @@ impl<'a> Emitter<'a> {
         if let (Some(Place::Parts(parts)), true) = (self.place(var).cloned(), is_state(var, value)) {
             for (k, part) in parts.into_iter().enumerate() {
                 if let Some(size) = Size::try_of_expr(&Expr::proj(value.clone(), k)) {
-                    let named = Var::fresh(var.name(), Type::INDEX);
+                    let named = var.renewed(Type::INDEX);
                     self.put(&named, part);
                     self.name_size(&self.expand(&size), &named);
                 }
@@ -313,7 +313,7 @@ impl<'a> Emitter<'a> {
         if let (Fut::Tuple(parts), Type::Tuple(types), Shape::Tuple(shapes)) = (&value, var.ty(), &found) {
             let mut places = Vec::new();
             for (at, ((part, ty), shape)) in parts.iter().zip(types.iter()).zip(shapes).enumerate() {
-                let var = Var::fresh(&format!("{}_{at}", var.name()), ty.clone());
+                let var = Var::named(var.full_name().part(at), ty.clone());
                 self.bind(&var, part.clone(), shape.clone(), bindings);
                 places.extend(self.places.get(&var).cloned());
             }

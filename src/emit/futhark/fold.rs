@@ -34,7 +34,7 @@ impl Emitter<'_> {
         let may_reorder = |step: &Step| step.prims.iter().zip(&types).all(|(prim, ty)| self.may_reorder(*prim, ty));
         match associative::step(&body, acc, inside, self.signatures).filter(may_reorder) {
             Some(Step { prims, element }) => match (acc.ty(), prims.as_slice()) {
-                (Type::Tuple(_), _) => self.reductions(n, i, &prims, element, init),
+                (Type::Tuple(_), _) => self.reductions((n, i), acc, &prims, element, init),
                 (_, [prim]) => self.reduction(n, i, *prim, element, init),
                 _ => self.repeat(n, acc, i, &body, init),
             },
@@ -123,7 +123,7 @@ impl Emitter<'_> {
     }
 
     /// Several reductions in one go: a value with its tangents, as a rule.
-    fn reductions(&mut self, n: &Expr, i: &Var, prims: &[Prim], element: Expr, init: &Expr) -> (Fut, Shape) {
+    fn reductions(&mut self, (n, i): (&Expr, &Var), acc: &Var, prims: &[Prim], element: Expr, init: &Expr) -> (Fut, Shape) {
         let mut bindings = Vec::new();
         let types = components(element.ty());
         let shapes: Vec<Shape> = types.iter().map(|ty| self.shape(ty)).collect();
@@ -155,9 +155,9 @@ impl Emitter<'_> {
         if starts.iter().all(Option::is_none) && !prims.contains(&Prim::Sub) {
             return (Fut::let_in(bindings, total), shape);
         }
-        let var = Var::fresh("s", init.ty().clone());
+        let var = acc.renewed(init.ty().clone());
         self.bind(&var, total, shape.clone(), &mut bindings);
-        let total = self.place(&var).map_or(Fut::atom("s"), |place| place.exp());
+        let total = self.place(&var).map_or(Fut::atom("unused"), |place| place.exp());
         let parts = starts.into_iter().zip(prims.iter().zip(&shapes)).enumerate();
         let ends = parts.map(|(at, (start, (prim, shape)))| from_start(*prim, shape, start, total.clone().project(at)));
         let ends = Fut::Tuple(ends.collect());

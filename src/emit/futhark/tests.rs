@@ -128,10 +128,10 @@ fn folds_of_truths_are_reductions() {
 fn folds_of_tuples_are_reductions_of_tuples() {
     is(
         "let f (v: Vector<n>) (c: Bool) = ifold (fun (s, p, m, b) i -> (s - v[i], p * i, max v[i] m, b && v[i] > 0.0)) (1.0, 2, v[0], c) (length v)",
-        "entry f [n] (v: [n]f64) (c: bool) : (f64, i64, f64, bool) =\n  let (s_0, s_1, s_2, s_3) =\n    \
+        "entry f [n] (v: [n]f64) (c: bool) : (f64, i64, f64, bool) =\n  let (s, p, m, b) =\n    \
          reduce (\\(a, b, c_2, d) (e, f_2, g, h) -> (a + e, b * f_2, fmax c_2 g, d && h))\n           \
          (0.0, 1i64, -f64.inf, true)\n           (tabulate n (\\i ->\n                          let v_i = v[i]\n                          \
-         in (v_i, i, v_i, v_i > 0.0)))\n  in (1.0 - s_0, 2 * s_1, fmax v[0] s_2, c && s_3)",
+         in (v_i, i, v_i, v_i > 0.0)))\n  in (1.0 - s, 2 * p, fmax v[0] m, c && b)",
     );
     let sometimes =
         "let f (v: Vector<n>) = ifold (fun (s, k) i -> if v[i] > 0.0 then (s + v[i], k || i > 3) else (s, k)) (0.0, false) (length v)";
@@ -290,10 +290,10 @@ fn a_loop_uses_its_state_up() {
     is(
         "let f (v: Vector<n>) (k: Index) = ifold (fun (s, t) i -> (update s (i % 2) 1.0, update t i s[0])) (v, v) k",
         "entry f [n] (v: [n]f64) (k: i64) : ([n]f64, [n]f64) =
-  loop (acc_0: *[n]f64, acc_1: *[n]f64) = (copy v, copy v)
+  loop (s: *[n]f64, t: *[n]f64) = (copy v, copy v)
   for i < count k do
-    let x = acc_1 with [i] = acc_0[0]
-    in (acc_0 with [i %% 2] = 1.0, x)",
+    let x = t with [i] = s[0]
+    in (s with [i %% 2] = 1.0, x)",
     );
 }
 

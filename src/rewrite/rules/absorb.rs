@@ -53,7 +53,7 @@ fn array_absorb(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.require("g is evaluated for all j", everywhere.is_some(), value)?;
     let absorbed = replace(&at(&Expr::var(i)), &|e| is_element(e, x).then(|| element.clone()));
     let array = Expr::build_with(n.clone(), i.clone(), absorbed);
-    let named = Var::fresh(x.name(), array.ty().clone());
+    let named = x.renewed(array.ty().clone());
     let body = replace(body, &|e| match question(e, x) {
         Some(index) => Some(Expr::get(Expr::var(&named), index.clone())),
         None => matches!(e.term(), Term::Var(var) if var == x).then(|| Expr::var(&named)),

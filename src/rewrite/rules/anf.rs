@@ -6,7 +6,7 @@
 //!     sin x * (y + z)   →   let t = sin x in let t_1 = y + z in t * t_1
 
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Var};
+use crate::ir::{Expr, Name, Var};
 use crate::rewrite::facts::Facts;
 
 use super::lambda::{is_free, strict_operands};
@@ -28,7 +28,7 @@ fn anf(expr: &Expr, _: &Facts) -> Option<Expr> {
         if !is_strict(at - 1) || is_free(operand) {
             return operand.clone();
         }
-        let name = Var::fresh("t", operand.ty().clone());
+        let name = Var::named(Name::placeholder("t"), operand.ty().clone());
         lets.push((name.clone(), operand.clone()));
         Expr::var(&name)
     });

@@ -43,7 +43,7 @@ fn array_split(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let part = |k: usize| array_of(&Expr::proj(element.clone(), k), &loops).ty().clone();
-    let arrays: Vec<Var> = (0..parts.len()).map(|k| Var::fresh(&format!("{}_{k}", x.name()), part(k))).collect();
+    let arrays: Vec<Var> = (0..parts.len()).map(|k| Var::named(x.full_name().part(k), part(k))).collect();
     let mut used = vec![false; parts.len()];
     let body = elements(body, x, loops.len(), &arrays, &mut used)?;
     // a component that is a name of the element's own lets is read, not computed again
@@ -142,7 +142,7 @@ fn elements(expr: &Expr, x: &Var, depth: usize, arrays: &[Var], used: &mut [bool
                 .collect();
             let mut lets = Vec::new();
             let named = reads.into_iter().enumerate().map(|(k, read)| {
-                let name = Var::fresh(&format!("{}_{k}", y.name()), read.ty().clone());
+                let name = Var::named(y.full_name().part(k), read.ty().clone());
                 if parts[k] || whole {
                     lets.push((name.clone(), read));
                 }
@@ -220,7 +220,7 @@ fn build_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     facts.require("0 <= k && k < n", Size::try_of_expr(n).is_some_and(|n| facts.in_range(k, &n)), k)?;
     let at_k = substitute(hot, &[(i.clone(), k.clone())]);
-    let h = Var::fresh(x.name(), hot.ty().clone());
+    let h = x.renewed(hot.ty().clone());
     let element = Expr::if_(cond.clone(), Expr::var(&h), cold.clone());
     let array = Expr::build_with(n.clone(), i.clone(), element);
     Some(Expr::let_(h, at_k, Expr::let_(x.clone(), array, body.clone())))
@@ -249,7 +249,7 @@ fn build_fission(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (mut lets, mut elements) = (Vec::new(), Vec::new());
     for (t, e) in names {
         let array = freshen(&Expr::build_with(n.clone(), i.clone(), substitute(&e, &elements)));
-        let t_array = Var::fresh(t.name(), array.ty().clone());
+        let t_array = t.renewed(array.ty().clone());
         elements.push((t, at_i(&t_array)));
         lets.push((t_array, array));
     }

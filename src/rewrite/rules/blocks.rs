@@ -67,7 +67,7 @@ pub(super) fn by_blocks(fold: &Expr, count: Expr, q: Var, k: i64) -> Option<Expr
     let Term::Fold { acc, i, body, init, .. } = fold.term() else { return None };
     let first = at(body, i, &q, k, 0, &[]);
     let steps = (1..k).fold(first, |state, r| {
-        let before = Var::fresh(acc.name(), acc.ty().clone());
+        let before = acc.renewed(acc.ty().clone());
         let step = at(body, i, &q, k, r, &[(acc.clone(), Expr::var(&before))]);
         Expr::let_(before, state, step)
     });

@@ -126,7 +126,7 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !body.has_updates() || !matches!(element.as_ref(), Type::Double | Type::Array(..)) {
         return None;
     }
-    let row = Var::fresh(acc.name(), element.as_ref().clone());
+    let row = acc.renewed(element.as_ref().clone());
     let step = element_of(body, acc, i, &row, facts)?;
     let is_whole = Size::try_of_expr(n).is_some_and(|count| count == *length);
     facts.require("n is the length of z", is_whole, n)?;
@@ -197,7 +197,7 @@ fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Op
         }
         Term::Fold { n, acc, i: j, body, init } if !mentions(n, array) && !mentions(body, array) => {
             let first = element_of(init, array, i, row, facts)?;
-            let inner = Var::fresh(acc.name(), row.ty().clone());
+            let inner = acc.renewed(row.ty().clone());
             let step = element_of(body, acc, i, &inner, facts)?;
             Some(Expr::fold_with(n.clone(), inner, j.clone(), step, first))
         }

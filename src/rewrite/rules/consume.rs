@@ -222,7 +222,7 @@ impl Parts {
             }
             _ if element.is_atom() => Parts::Whole(element.clone()),
             _ => {
-                let name = Var::fresh(x.name(), element.ty().clone());
+                let name = x.renewed(element.ty().clone());
                 lets.push((name.clone(), element.clone()));
                 Parts::Whole(Expr::var(&name))
             }

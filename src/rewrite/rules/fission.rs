@@ -110,7 +110,7 @@ pub fn leaves(expr: &Expr, facts: &Facts) -> bool {
 /// For uses of all components at once, as in an array literal.
 fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Fold { acc, width, .. } = fold(expr)?;
-    let s = Var::fresh(acc.name(), expr.ty().clone());
+    let s = acc.renewed(expr.ty().clone());
     let parts = (0..width).map(|k| Expr::proj(Expr::var(&s), k)).collect();
     fold_fission(&Expr::let_(s, expr.clone(), Expr::tuple(parts)), facts, "the separated loop then simplifies")
 }
@@ -139,7 +139,7 @@ fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
         }
         let needed = without_dead_lets(&select(fold.body, &alone));
         let alone = fold.only(&alone);
-        let a = Var::fresh(fold.acc.name(), alone.ty().clone());
+        let a = Var::named(fold.acc.full_name().only(&[*k].into()), alone.ty().clone());
         let w = collected(&fold, &results[*k], *k);
         let given = |x: &Var, value: &Expr| match w {
             Some(w) if w == x => Expr::get(Expr::var(&a), Expr::var(fold.i)),
@@ -151,7 +151,7 @@ fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let is_twice = work(&needed).iter().any(|x| rest.contains(x));
         facts.require("no work is done twice", !is_twice, fold.body)?;
         let rest = Fold { body: &body, ..fold }.only(&others);
-        let whole = Expr::bind(fold.acc.name(), rest, |rest| {
+        let whole = Expr::bind(fold.acc.full_name().only(&others), rest, |rest| {
             let part = |at: usize| if others.len() == 1 { rest.clone() } else { Expr::proj(rest.clone(), at) };
             let mut at = 0..;
             Expr::tuple(all.iter().map(|j| if j == k { Expr::var(&a) } else { part(at.next().unwrap_or_default()) }).collect())
@@ -226,14 +226,13 @@ fn fold_fission(expr: &Expr, facts: &Facts, condition: &str) -> Option<Expr> {
     let rest: Components = needed.iter().copied().filter(|j| Some(j) != apart).collect();
     let is_gain = apart.is_some() || needed.len() < fold.width;
     facts.require(condition, is_gain, value)?;
-    let name = |suffix: &str, value: &Expr| Var::fresh(&format!("{}{suffix}", x.name()), value.ty().clone());
     let rest_value = fold.only(&rest);
-    let rest_var = name("", &rest_value);
+    let rest_var = Var::named(x.full_name().only(&rest), rest_value.ty().clone());
     let mut parts: Vec<Expr> = Vec::new();
     let mut lets = vec![(rest_var.clone(), rest_value)];
     let apart_var = apart.map(|j| {
         let value = freshen(&fold.only(&[*j].into()));
-        let var = name(&format!("_{j}"), &value);
+        let var = Var::named(x.full_name().part(*j), value.ty().clone());
         lets.push((var.clone(), value));
         var
     });
@@ -281,7 +280,7 @@ impl Fold<'_> {
     /// The fold over these components alone.
     fn only(&self, wanted: &Components) -> Expr {
         let init = component_tuple(self.init, wanted);
-        let acc = Var::fresh(self.acc.name(), init.ty().clone());
+        let acc = Var::named(self.acc.full_name().only(wanted), init.ty().clone());
         let mut position = 0;
         let parts: Vec<Expr> = (0..self.width)
             .map(|j| {

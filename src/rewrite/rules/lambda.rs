@@ -12,7 +12,7 @@ use crate::ir::free::mentions;
 use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
-use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, element_is_sparse, is_fill};
 use crate::rewrite::facts::Facts;
@@ -225,7 +225,7 @@ pub fn named_as(x: &Var, value: &Expr, body: &Expr) -> Option<(Expr, [Var; 2])> 
     let Term::Tuple(parts) = end.term() else { return None };
     let [first, _] = &**parts else { return None };
     let Term::Var(own) = first.term() else { return None };
-    let name = Var::fresh(x.name(), own.ty().clone());
+    let name = x.renewed(own.ty().clone());
     fn renamed(expr: &Expr, own: &Var, name: &Var) -> Option<Expr> {
         let new = match expr.term() {
             Term::Let(y, a, b) if y == own => Expr::let_(name.clone(), a.clone(), substitute(b, &[(own.clone(), Expr::var(name))])),
@@ -241,18 +241,18 @@ pub fn named_as(x: &Var, value: &Expr, body: &Expr) -> Option<(Expr, [Var; 2])> 
 /// The components of a tuple under names of their own, and the tuple of those, for a let with this body: a value and its tangent are
 /// `w` and `dw`, other components `w_0`, `w_1`, ….
 pub fn split_tuple(x: &Var, parts: &[Expr], body: &Expr) -> (Vec<(Var, Expr)>, Expr) {
-    let is_dual = parts.len() == 2 && is_dual(x, body);
+    let is_dual = parts.len() == 2 && !x.full_name().has_parts() && is_dual(x, body);
     let name = |at: usize| match at {
-        0 if is_dual => x.name().to_string(),
-        1 if is_dual => format!("d{}", x.name()),
-        at => format!("{}_{at}", x.name()),
+        0 if is_dual => Name::from(x.name()),
+        1 if is_dual => format!("d{}", x.name()).into(),
+        at => x.full_name().part(at),
     };
     let mut lets = Vec::new();
     let parts = parts.iter().enumerate().map(|(at, part)| {
         if is_free(part) {
             return part.clone();
         }
-        let var = Var::fresh(&name(at), part.ty().clone());
+        let var = Var::named(name(at), part.ty().clone());
         lets.push((var.clone(), part.clone()));
         Expr::var(&var)
     });
@@ -404,7 +404,7 @@ fn beta(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let mut lets = Vec::new();
     for (param, arg) in function.params.iter().zip(args) {
-        let var = Var::fresh(param.name(), arg.ty().clone());
+        let var = param.renewed(arg.ty().clone());
         map.push((param.clone(), Expr::var(&var)));
         lets.push((var, arg.clone()));
     }

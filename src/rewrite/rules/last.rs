@@ -57,7 +57,7 @@ fn fold_last(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mut starts = starts.clone();
         let start = std::mem::replace(starts.get_mut(j)?, Expr::index(-1));
         let init = Expr::tuple(starts);
-        let state = Var::fresh(acc.name(), init.ty().clone());
+        let state = acc.renewed(init.ty().clone());
         let read: Vec<Expr> = (0..parts.len()).map(|k| Expr::proj(Expr::var(&state), k)).collect();
         let (here, before) = (Expr::var(i), Expr::proj(Expr::var(acc), j));
         let found = Expr::with_type(

@@ -147,7 +147,7 @@ pub fn at_index(i: &Var, index: Expr, step: &Expr) -> Expr {
         if !matches!(name.ty(), Type::Index(Some(_))) {
             return Expr::let_(name.clone(), value, by_values(body));
         }
-        let plain = Var::fresh(name.name(), Type::INDEX);
+        let plain = name.renewed(Type::INDEX);
         Expr::let_(plain.clone(), value, by_values(&substitute(body, &[(name.clone(), Expr::var(&plain))])))
     }
     fn by_values(expr: &Expr) -> Expr {
@@ -179,7 +179,7 @@ fn fold_one_hot(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return Some(Expr::let_(fold.acc.clone(), fold.init.clone(), at_k(k.clone())));
     }
     // the initial value is shared by both branches
-    let shared = Var::fresh(fold.acc.name(), fold.acc.ty().clone());
+    let shared = fold.acc.renewed(fold.acc.ty().clone());
     let guarded = Expr::bind("k", k.clone(), |k| {
         let low = Expr::prim(Prim::Le, vec![Expr::index(0), k.clone()]);
         let high = Expr::prim(Prim::Lt, vec![k.clone(), fold.n.clone()]);
@@ -221,7 +221,7 @@ fn fold_unswitch(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let acted = Expr::fold_with(fold.n.clone(), fold.acc.clone(), fold.i.clone(), step.clone(), Expr::var(fold.acc));
     let idle = Expr::var(fold.acc);
     // the initial value is shared by both branches
-    let shared = Var::fresh(fold.acc.name(), fold.acc.ty().clone());
+    let shared = fold.acc.renewed(fold.acc.ty().clone());
     let rename = |e: Expr| match e.term() {
         Term::Fold { n, acc, i, body, .. } => Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), Expr::var(&shared)),
         _ => Expr::var(&shared),

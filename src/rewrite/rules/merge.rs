@@ -8,7 +8,7 @@
 
 use crate::ir::free::mentions;
 use crate::ir::subst::{map_children, substitute};
-use crate::ir::{Expr, Term, Type, Var};
+use crate::ir::{Expr, Name, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::facts::Facts;
 
@@ -39,12 +39,13 @@ fn if_merge(expr: &Expr, facts: &Facts) -> Option<Expr> {
             && facts
                 .grants("d and e use no variable bound in between", !between.iter().any(|(var, _)| mentions(d, var) || mentions(e, var)))
         {
-            let second = Var::fresh(x.name(), x.ty().clone());
+            let second = x.renewed(x.ty().clone());
             let then = Expr::let_(x.clone(), a.clone(), Expr::tuple(vec![Expr::var(x), d.clone()]));
             let e = substitute(e, &[(x.clone(), Expr::var(&second))]);
             let otherwise = Expr::let_(second.clone(), b.clone(), Expr::tuple(vec![Expr::var(&second), e]));
             let both = Expr::if_(c.clone(), then, otherwise);
-            let pair = Var::fresh(x.name(), both.ty().clone());
+            let name = Name::of_parts(x.name(), [x.full_name().clone(), y.full_name().clone()]);
+            let pair = Var::named(name, both.ty().clone());
             let parts = [(x.clone(), Expr::proj(Expr::var(&pair), 0)), (y.clone(), Expr::proj(Expr::var(&pair), 1))];
             let body = between.into_iter().rev().fold(body.clone(), |body, (var, value)| Expr::let_(var, value, body));
             return Some(Expr::let_(pair, both, substitute(&body, &parts)));
@@ -103,7 +104,7 @@ fn if_components(expr: &Expr, _: &Facts) -> Option<Expr> {
         let mut parts: Vec<Expr> = kept.iter().map(|k| rows[row - 1][*k].clone()).collect();
         if parts.len() == 1 { parts.swap_remove(0) } else { Expr::tuple(parts) }
     });
-    let var = Var::fresh(x.name(), value.ty().clone());
+    let var = x.renewed(value.ty().clone());
     let read = |path: &[usize]| {
         let at = used.iter().position(|other| other == path)?;
         if is_literal(at) {

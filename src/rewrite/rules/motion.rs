@@ -7,13 +7,11 @@
 //! Only from places that every iteration reaches, and only terms that cannot fail, or out of a loop that is known to run: no new
 //! error is possible. An array pays where it saves more than storing and loading it, assuming two iterations.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashSet;
 
 use crate::ir::free::{any_free_var, each_free_var, mentions};
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::Replacements;
 use crate::rewrite::cost::{Work, is_fill, is_worth_a_name};
 use crate::rewrite::facts::Facts;
@@ -235,25 +233,19 @@ fn is_build(value: Option<&Expr>) -> bool {
 /// What a term is called that has no name in the source: an element by its array, where that is stored, and where it stands in it.
 ///
 ///     cam[2], m[i][0]   →   cam_2, m_i_0
-pub(super) fn name_for(term: &Expr, is_stored: impl Fn(&Var) -> bool) -> Cow<'static, str> {
+pub(super) fn name_for(term: &Expr, is_stored: impl Fn(&Var) -> bool) -> Name {
     match term.term() {
         Term::Fold { .. } => "sum".into(),
         Term::Build { .. } => "array".into(),
-        _ => name_of_element(term, &is_stored).map_or("t".into(), Cow::Owned),
+        _ => name_of_element(term, &is_stored).unwrap_or_else(|| Name::placeholder("t")),
     }
 }
 
-fn name_of_element(term: &Expr, is_stored: &dyn Fn(&Var) -> bool) -> Option<String> {
+fn name_of_element(term: &Expr, is_stored: &dyn Fn(&Var) -> bool) -> Option<Name> {
     let Term::Get(array, index) = term.term() else { return None };
-    let array = match array.term() {
-        Term::Var(array) => is_stored(array).then(|| array.name().to_string())?,
-        _ => name_of_element(array, is_stored)?,
-    };
-    match index.term() {
-        Term::Index(index) => Some(format!("{array}_{index}")),
-        // `m_i_i` would be an element of the diagonal
-        Term::Var(index) => (!array.ends_with(&format!("_{}", index.name()))).then(|| format!("{array}_{}", index.name())),
-        _ => None,
+    match array.term() {
+        Term::Var(array) => is_stored(array).then(|| array.full_name().element(index))?,
+        _ => name_of_element(array, is_stored)?.element(index),
     }
 }
 
@@ -374,10 +366,9 @@ impl<'a> Search<'a> {
                     }
                 };
                 if let (Some(value), Some(ty)) = (value, ty) {
-                    // `t` is the name of a common subexpression, which says nothing
-                    let own = named.map(|x| &**x.name()).filter(|name| *name != "t");
-                    let name =
-                        Var::fresh(&own.map_or_else(|| name_for(expr, |array| !is_build(self.facts.value(array))), Cow::Borrowed), ty);
+                    let own = named.filter(|x| !x.full_name().is_placeholder()).map(|x| x.name().into());
+                    let name = own.unwrap_or_else(|| name_for(expr, |array| !is_build(self.facts.value(array))));
+                    let name = Var::named(name, ty);
                     let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
                     self.names.add(expr, &read);
                     self.found.push(Found { name, value });

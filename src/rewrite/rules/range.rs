@@ -71,7 +71,7 @@ fn fold_range(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let wraps = [&low, &high, &steps].iter().any(|size| !facts.never_wraps(size));
     facts.require("a, b and b - a do not wrap", !wraps, expr)?;
     let steps = extreme(Prim::Max, Size::constant(0), steps, facts)?.to_expr()?;
-    let j = Var::fresh(i.name(), Type::Index(Some(Size::of_expr(&steps))));
+    let j = i.renewed(Type::Index(Some(Size::of_expr(&steps))));
     let step = lets.into_iter().rev().fold(step, |step, (x, value, _)| Expr::let_(x.clone(), value.clone(), step));
     let shifted = low.add(&Size::var(&j)).to_expr()?;
     let step =

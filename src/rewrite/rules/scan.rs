@@ -13,7 +13,7 @@
 use crate::ir::free::{any_free_var, any_var_in_types, mentions};
 use crate::ir::subst::{freshen, instance};
 use crate::ir::term::Change;
-use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::ir::{Expr, Name, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::replace;
 use crate::rewrite::facts::Facts;
 
@@ -35,7 +35,7 @@ fn build_scan(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Prefix::all(expr, body, i).into_iter().find_map(|prefix| {
         facts.require("0 <= k && k < n", facts.in_range(&prefix.count, &length), &prefix.count)?;
         let scan = prefix.scan(n, i, facts)?;
-        let states = Var::fresh(prefix.acc.name(), Type::array(prefix.acc.ty().clone(), expr.ty().dims().first()?.clone()));
+        let states = prefix.acc.renewed(Type::array(prefix.acc.ty().clone(), expr.ty().dims().first()?.clone()));
         let state = Expr::get(Expr::var(&states), freshen(&prefix.count));
         let build = Expr::build_with(n.clone(), i.clone(), replace(body, &prefix.fold, &state));
         Some(Expr::let_(states, Expr::proj(scan, 1), build))
@@ -47,13 +47,14 @@ fn fold_scan(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_prefix = |prefix: &Prefix| matches!(prefix.count.term(), Term::Var(k) if k == i) && !mentions(&prefix.fold, acc);
     Prefix::all(expr, body, i).into_iter().filter(is_prefix).find_map(|prefix| {
         facts.require("f and z are the same for all i", prefix.same, &prefix.fold)?;
-        let both = Expr::fold(n.clone(), acc.name(), i.name(), Expr::tuple(vec![init.clone(), freshen(&prefix.init)]), |both, at| {
+        let name = Name::of_parts(acc.name(), [acc.full_name().clone(), prefix.acc.full_name().clone()]);
+        let both = Expr::fold(n.clone(), name, i.name(), Expr::tuple(vec![init.clone(), freshen(&prefix.init)]), |both, at| {
             let state = Expr::proj(both.clone(), 1);
             let outer = replace(body, &prefix.fold, &state);
             let outer = instance(&outer, &[(acc.clone(), Expr::proj(both, 0)), (i.clone(), at.clone())]);
             Expr::tuple(vec![outer, prefix.step(&state, &at)])
         });
-        let (acc, j) = (prefix.acc.name(), prefix.j.name());
+        let (acc, j) = (prefix.acc.full_name(), prefix.j.name());
         let alone = Expr::fold(n.clone(), acc, j, prefix.init.clone(), |state, j| prefix.step(&state, &j));
         facts.require("f and z total", is_total(&alone, facts), &prefix.fold)?;
         Some(Expr::proj(both, 0))

@@ -162,7 +162,7 @@ impl Finder<'_> {
                     } else if x.ty() == &Type::Double && takes_long(value) {
                         let lengths = self.rows().filter_map(|row| bound_of(&row.var)).collect::<Vec<_>>();
                         let ty = lengths.into_iter().rev().fold(Type::Double, Type::array);
-                        let name = Var::fresh(x.name(), ty);
+                        let name = x.renewed(ty);
                         let element = self.element_of(&name);
                         self.put_off(x, element);
                         self.stored.push(Stored { name, value: value.clone(), around: self.around.len() });

@@ -49,7 +49,7 @@ fn fold_start(expr: &Expr, facts: &Facts) -> Option<Expr> {
         let first = step(state, k.clone());
         let next = Expr::prim(Prim::Add, vec![k.clone(), Expr::index(1)]);
         let left = Expr::prim(Prim::Sub, vec![n.clone(), next.clone()]);
-        Expr::fold(left, acc.name(), i.name(), first, |state, j| step(&state, Expr::prim(Prim::Add, vec![j, next.clone()])))
+        Expr::fold(left, acc.full_name(), i.name(), first, |state, j| step(&state, Expr::prim(Prim::Add, vec![j, next.clone()])))
     };
     let together = |mut parts: Vec<Expr>| if parts.len() == 1 { parts.swap_remove(0) } else { Expr::tuple(parts) };
     let many = others.len();

@@ -94,7 +94,7 @@ fn turn(s: &Var, value: &Expr, rest: &Expr, i: &Var, n: &Expr, bound: &[(Var, Op
     }
     let (mut folds, mut sums) = (Vec::new(), FxHashMap::default());
     let first = together(first);
-    let begin = Var::fresh(acc.name(), first.ty().clone());
+    let begin = acc.renewed(first.ty().clone());
     for leaf in read {
         let (weights, fold) = step.backward(leaf, m, j, i)?;
         let fixed = |term: &Expr| {
@@ -197,7 +197,7 @@ fn leaf(expr: &Expr, state: &Var) -> Option<usize> {
 fn all_states(fold: &Expr, n: &Expr, facts: &Facts) -> bool {
     let Term::Fold { acc, i: t, body, init, .. } = fold.term() else { return false };
     let steps = if let Term::Index(count @ 1..) = n.term() { Expr::index(count - 1) } else { n.clone() };
-    let all = Expr::fold(steps, acc.name(), t.name(), init.clone(), |w, at| instance(body, &[(acc.clone(), w), (t.clone(), at)]));
+    let all = Expr::fold(steps, acc.full_name(), t.name(), init.clone(), |w, at| instance(body, &[(acc.clone(), w), (t.clone(), at)]));
     is_total(&all, facts)
 }
 

@@ -90,7 +90,7 @@ fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
         && facts.grants("x is only indexed by literals", rows.first()?.ty().has_array() && only_rows(body, x))
     {
         let tuple = Expr::tuple(rows.clone());
-        let rows = Var::fresh(x.name(), tuple.ty().clone());
+        let rows = x.renewed(tuple.ty().clone());
         return Some(Expr::let_(rows.clone(), tuple, with_rows(body, x, &rows)));
     }
     if let Some(columns) = columns_to_tuples(x, value, body, facts) {
@@ -100,7 +100,7 @@ fn array_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let value = as_tuples(value)?;
-    let tuple = Var::fresh(x.name(), value.ty().clone());
+    let tuple = x.renewed(value.ty().clone());
     Some(Expr::let_(tuple.clone(), value, with_projections(body, x, &tuple)))
 }
 
@@ -120,7 +120,7 @@ fn columns_to_tuples(x: &Var, value: &Expr, body: &Expr, facts: &Facts) -> Optio
         return None;
     }
     let tuples = built(with_tail(element, &Expr::tuple(parts.clone())));
-    let name = Var::fresh(x.name(), tuples.ty().clone());
+    let name = x.renewed(tuples.ty().clone());
     let body = with_components(body, x, loops.len(), (&name, parts.len()));
     facts.grants("x is only indexed by literals", !mentions(&body, x)).then(|| Expr::let_(name, tuples, body))
 }
@@ -189,7 +189,7 @@ fn as_tuples(expr: &Expr) -> Option<Expr> {
                 return None;
             }
             let init = as_tuples(init)?;
-            let state = Var::fresh(acc.name(), init.ty().clone());
+            let state = acc.renewed(init.ty().clone());
             let body = as_tuples(&with_projections(body, acc, &state))?;
             body.ty().same_shape(init.ty()).then(|| Expr::fold_with(n.clone(), state, i.clone(), body, init))
         }
@@ -226,11 +226,11 @@ fn fold_to_tuple(expr: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let stay = stays(body, acc)?;
     let init = state_scalars(init, None, &stay)?;
-    let state = Var::fresh(acc.name(), init.ty().clone());
+    let state = acc.renewed(init.ty().clone());
     let body = state_scalars(body, Some((acc, &state)), &stay).filter(|body| body.ty().same_shape(init.ty()))?;
     let body = with_places(&body, acc, &state);
     facts.require("s is only indexed by literals", !mentions(&body, acc), expr)?;
-    let done = Var::fresh(acc.name(), init.ty().clone());
+    let done = acc.renewed(init.ty().clone());
     let result = match acc.ty() {
         Type::Tuple(parts) => Expr::tuple(
             (parts.iter().zip(&stay).enumerate())

@@ -130,7 +130,7 @@ impl Search<'_> {
                 if truth { Expr::if_(guard, element, idle.clone()) } else { Expr::if_(guard, idle.clone(), element) }
             });
             let array = elements(&self.inner, element, self.facts);
-            let t = Var::fresh(&name_for(&written, |_| true), array.ty().clone());
+            let t = Var::named(name_for(&written, |_| true), array.ty().clone());
             let read = self.inner.iter().fold(Expr::var(&t), |array, (j, _)| Expr::get(array, Expr::var(j)));
             self.found = Some((t, array));
             return Some(replace(arm, &written, &read));

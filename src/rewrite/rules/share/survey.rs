@@ -10,12 +10,10 @@
 //! is how many of its places lie between the region's ends: a chain of a thousand branches is gone through once, not once for
 //! each branch. A region waits with what is part of something that a region around may name.
 
-use std::borrow::Cow;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::free::any_free_var;
-use crate::ir::{Expr, Term, Var};
+use crate::ir::{Expr, Name, Term, Var};
 use crate::rewrite::alike::{same, same_head};
 use crate::rewrite::facts::Facts;
 
@@ -93,8 +91,8 @@ impl Survey<'_> {
     /// A variable for a class: of the name that a let gives it, or that says what it is.
     pub fn variable(&self, class: usize) -> Var {
         let Class { term, by, .. } = &self.classes[class];
-        let name = by.as_ref().map_or_else(|| name_for(term, |array| !self.builds.contains(array)), |by| Cow::Borrowed(by.name()));
-        Var::fresh(&name, term.ty().clone())
+        let name = by.as_ref().map_or_else(|| name_for(term, |array| !self.builds.contains(array)), |by| Name::from(by.name()));
+        Var::named(name, term.ty().clone())
     }
 
     pub fn class(&self, expr: &Expr) -> Option<usize> {
