@@ -16,6 +16,8 @@ use generator::engine::{Counts, With, check_text};
 use generator::law::{count, doubles, total};
 use generator::words::{arguments, length};
 use generator::{extrema, in_place};
+use std::num::NonZeroU32;
+
 use smoothc::driver::{Options, Schedule, Session};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
@@ -263,6 +265,8 @@ fn gradients_of_generated_loops_in_place() {
 fn states_that_are_final_where_they_are_read_have_no_log() {
     with_large_stack(|| {
         let logged = ["s3", "s4", "s5", "s6", "s9", "s11", "s12", "s13", "s14", "s16", "s21", "s22", "s24", "s25"];
+        // of these, exponentials
+        let stored = ["s23", "s27"];
         for k in 1..=27 {
             let entry = format!("s{k}");
             let options = Options { entries: vec![entry.clone()], mode: Mode::Reverse, ..Options::default() };
@@ -270,8 +274,33 @@ fn states_that_are_final_where_they_are_read_have_no_log() {
             let done = session.run_to("ad", &mut |_, _| Err("no files".into()));
             assert!(done.is_ok(), "{done:?}");
             let text = session.print("ad");
-            assert_eq!(text.contains("_tape"), logged.contains(&entry.as_str()), "{entry}\n{text}");
+            assert_eq!(text.contains("_tape"), [&logged[..], &stored].concat().contains(&entry.as_str()), "{entry}\n{text}");
         }
+    });
+}
+
+/// What a function such as `exp` gives each element of a step is stored where its derivative needs no other function: it is called in the
+/// forward pass alone. A checkpointed loop stores states alone.
+#[test]
+fn values_of_functions_that_take_long_are_stored() {
+    with_large_stack(|| {
+        let source = "let f (w: Vector<n>) (x: Vector<n>) (k: Index) : Double =\n  \
+             vectorSum (ifold (fun s i ->\n    \
+               let gate = vectorMap2 s w (fun a b -> sigmoid (a * b))\n    \
+               let turn = vectorMap2 s w (fun a b -> cos (a + b))\n    \
+               build n (fun j -> gate[j] * turn[j] + s[j] * exp (-gate[j]))) x k)\n\
+             let g (w: Vector<n>) (x: Vector<n>) (k: Index) = gradient (fun w -> f w x k) w\n";
+        let calls = |checkpoint: Option<NonZeroU32>| {
+            let options = Options { entries: vec!["g".into()], mode: Mode::Reverse, checkpoint, ..Options::default() };
+            let mut session = Session::new("program.smooth", source, options);
+            let done = session.run_to("emit", &mut |_, _| Err("no files".into()));
+            assert!(done.is_ok(), "{done:?}");
+            let c = session.files.as_ref().map_or("", |files| &files.source);
+            let body = c.split("g_workspace(int64_t n, int64_t k)\n").nth(1).unwrap_or_default();
+            ["smooth_sigmoid(", "smooth_cos(", "smooth_sin("].map(|name| body.matches(name).count())
+        };
+        assert_eq!(calls(None), [1, 2, 1]);
+        assert!(calls(NonZeroU32::new(4))[0] > 1);
     });
 }
 

@@ -20,12 +20,17 @@ pub fn is_cheap(expr: &Expr) -> bool {
         | Term::Dual { .. }
         | Term::Vjp { .. }
         | Term::Update(..) => false,
-        Term::Prim(prim, _) => !prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) && *prim != Prim::Pow || is_quick(*prim),
+        Term::Prim(prim, _) => !takes_long(*prim),
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Let(..) | Term::If(..) | Term::Get(..) => true,
         Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) | Term::Array(_) | Term::Check { .. } => true,
     };
     expr.term().each_child(&mut |child| cheap = cheap && is_cheap(child));
     cheap
+}
+
+/// Whether a primitive is a function as `exp` is, and no operator.
+pub fn takes_long(prim: Prim) -> bool {
+    (prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) || prim == Prim::Pow) && !is_quick(prim)
 }
 
 /// The named primitives that are as cheap as an operator.

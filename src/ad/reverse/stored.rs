@@ -6,16 +6,20 @@
 //!     back:    let u = build m (fun j -> ifold (fun s k -> s + W[j][k] * h[k]) 0.0 m) in … u …
 //!     →   forward: update tape i u;   back: let u = tape[i] in … u …
 //!
-//! A value is stored where the forward pass computes it anyway, it takes a loop more to compute than it has dimensions, and its size
-//! is of no higher degree than that of the states that the fold stores anyway. Limits: values in branches and in loops inside the
-//! step are recomputed, and arrays whose lengths differ from step to step.
+//! A value is stored where the forward pass computes it anyway, it takes a loop more to compute than it has dimensions, or for each
+//! element a function as `exp`, whose derivative needs no other, and its size is of no higher degree than that of the states that the
+//! fold stores anyway. Limits: values in branches and in loops inside the step are recomputed, and arrays whose lengths differ from
+//! step to step.
 
 use std::collections::HashSet;
 
 use super::states::{from_leaves, read_leaves};
 use crate::ad::block::{Block, is_name};
+use crate::ad::cost::takes_long;
+use crate::ad::law;
+use crate::ir::prim::Derivative;
 use crate::ir::subst::substitute;
-use crate::ir::{Expr, Size, Term, Type, Var};
+use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 
 /// A value, or a component of one, with a tape of its own.
 pub struct Stored {
@@ -46,7 +50,7 @@ pub fn take_values(
         let (Some(rest), Some(_)) = (after_binding(&needed, &var), after_binding(computed, &var)) else { continue };
         let leaves = read_leaves(rest, &var, false);
         let Some(size) = leaves.iter().filter(|leaf| leaf.is_read).map(|leaf| size_degree(&leaf.ty)).max() else { continue };
-        if size > degree || work_degree(&value) <= size {
+        if size > degree || work_degree(&value) <= size && !has(&value, &is_of_itself) {
             continue;
         }
         // a component that is not read is left as a zero, which no array may be
@@ -126,6 +130,18 @@ fn work_degree(expr: &Expr) -> usize {
         term => term.each_child(&mut |child| most = most.max(work_degree(child))),
     }
     most
+}
+
+fn has(value: &Expr, wanted: &dyn Fn(Prim) -> bool) -> bool {
+    matches!(value.term(), Term::Prim(prim, _) if wanted(*prim)) || value.term().children().any(|child| has(child, wanted))
+}
+
+/// Whether a function takes long, and its derivative none: that of `exp` is itself, while `sin` is stored beside a `cos` of the same.
+fn is_of_itself(prim: Prim) -> bool {
+    let Derivative::Unary(text) = prim.row().derivative else { return false };
+    let [x, dx, r] = ["x", "dx", "r"].map(|name| Expr::var(&Var::fresh(name, Type::Double)));
+    let slope = law::parse(text).and_then(|law| law.apply(&[("x", x), ("dx", dx), ("r", r)]));
+    takes_long(prim) && slope.is_ok_and(|slope| !has(&slope, &takes_long))
 }
 
 fn of_count(size: &Size) -> usize {
