@@ -249,7 +249,7 @@ fn what_is_captured_is_constant() {
         "let f (x: Double) = gradient (fun a -> a * x) (x + 1.0)",
         "f",
         &["3"],
-        "x = 3.0\nx_ = 4.0\nt1 = x_ * x = 12.0\nresult t1\nadjoint\nt1' = 1.0\nx_' = t1' * x = 3.0",
+        "x = 3.0\na = 4.0\nt1 = a * x = 12.0\nresult t1\nadjoint\nt1' = 1.0\na' = t1' * x = 3.0",
     );
 }
 

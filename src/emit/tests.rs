@@ -452,8 +452,13 @@ fn as_many_lines_at_every_size() {
 fn a_size_that_depends_on_data_is_unsupported() {
     let x = Var::fresh("x", Type::Double);
     let n = Expr::prim(Prim::ToIndex, vec![Expr::var(&x)]);
-    let body =
-        Expr::bind("n", n, |n| Expr::bind("t", Expr::build(n.clone(), "i", to_double), |t| sum(n.clone(), |i| Expr::get(t.clone(), i))));
+    // read from its end, so that it is stored
+    let body = Expr::bind("n", n, |n| {
+        Expr::bind("t", Expr::build(n.clone(), "i", to_double), |t| {
+            let last = Expr::prim(Prim::Sub, vec![n.clone(), Expr::index(1)]);
+            sum(n.clone(), |i| Expr::get(t.clone(), Expr::prim(Prim::Sub, vec![last.clone(), i])))
+        })
+    });
     let mut program = Program::default();
     program.functions.insert("f".into(), function("f", &[], &[&x], body));
     let lowered = lower(&program, &["f".into()], &LowerOptions::default());

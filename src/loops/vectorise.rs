@@ -64,15 +64,12 @@ impl Marker<'_> {
 
     fn of_loop(&self, i: Id, count: &Value, block: &[Stmt]) -> Lanes {
         let (i, block) = from_later(i, block).unwrap_or((i, block));
-        let mut body = Body::default();
-        if body.block(block).is_none() {
-            return Lanes::One;
-        }
+        let Some(body) = Body::of(block) else { return Lanes::One };
         // compilers see by themselves what one plain assignment does, and make one of `memset` and `memcpy` of some; but of one that
         // adds to a few elements they make as many statements, and nothing of those
         let few = matches!(count, Value::Index(count) if *count <= FEW);
         let adds = || body.stores.iter().any(|store| body.loads.contains(store));
-        let plain = block.len() == 1 && !body.calls && !(few && adds());
+        let plain = block.len() == 1 && body.calls == 0 && !(few && adds());
         let iterations = Iterations { i, count, own: &body.declared, around: &self.around, ranges: self.ranges };
         match body.lanes(&iterations, self.homes) {
             Lanes::Any if plain => Lanes::One,
@@ -84,10 +81,7 @@ impl Marker<'_> {
 /// Whether the iterations of a loop over `i` may run at once, or but for sums, wherever it stands.
 pub fn may_run_in_lanes(i: Id, count: &Value, block: &[Stmt], ranges: &Ranges, homes: &Homes) -> bool {
     let (i, block) = from_later(i, block).unwrap_or((i, block));
-    let mut body = Body::default();
-    if body.block(block).is_none() {
-        return false;
-    }
+    let Some(body) = Body::of(block) else { return false };
     let iterations = Iterations { i, count, own: &body.declared, around: &Around::default(), ranges };
     body.lanes(&iterations, homes) != Lanes::One
 }
@@ -109,24 +103,31 @@ pub fn from_later(i: Id, block: &[Stmt]) -> Option<(Id, &[Stmt])> {
 
 /// What the body of a loop does, as far as its iterations are concerned.
 #[derive(Default)]
-struct Body {
-    declared: HashSet<Id>,
+pub struct Body {
+    pub declared: HashSet<Id>,
     sums: Vec<Id>,
     summed: HashSet<Id>,
     /// How often each local is read.
     reads: HashMap<Id, usize>,
     /// Elements that are written, and that are read.
-    stores: Vec<(Id, Option<Value>)>,
-    loads: Vec<(Id, Option<Value>)>,
+    pub stores: Vec<(Id, Option<Value>)>,
+    pub loads: Vec<(Id, Option<Value>)>,
     /// The arrays with elements that are changed: another iteration may have written or may read any.
     updated: HashSet<Id>,
-    /// Whether it calls functions of `math.h`.
-    calls: bool,
+    /// How many functions of `math.h` it calls.
+    pub calls: usize,
 }
 
 impl Body {
+    /// `None` where a statement must run in turn.
+    pub fn of(block: &[Stmt]) -> Option<Body> {
+        let mut body = Body::default();
+        body.block(block)?;
+        Some(body)
+    }
+
     /// How the iterations may run.
-    fn lanes(&self, iterations: &Iterations, homes: &Homes) -> Lanes {
+    pub fn lanes(&self, iterations: &Iterations, homes: &Homes) -> Lanes {
         let i = iterations.i;
         let sums_alone = self.sums.iter().all(|sum| self.reads.get(sum) == Some(&1));
         // an iteration reads what it wrote itself, at a place that no other has
@@ -236,7 +237,7 @@ impl Body {
                 offset.iter().for_each(|offset| self.loads_of(offset, plain));
             }
             Value::Prim { prim, elem: Elem::Double, args, .. } => {
-                self.calls |= matches!(prim.row().c, crate::ir::prim::Spelling::Call(_));
+                self.calls += usize::from(matches!(prim.row().c, crate::ir::prim::Spelling::Call(_)));
                 args.iter().for_each(|arg| self.loads_of(arg, plain));
             }
             Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| self.loads_of(arg, plain)),

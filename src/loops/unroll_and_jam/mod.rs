@@ -84,7 +84,7 @@ impl Jammer<'_> {
             let site = Site { locals: self.locals, homes: self.homes, around: &self.around, ranges: self.ranges };
             let rows =
                 windows.or_else(|| Rows::of(self.locals, self.real, &stmt, parallel)).or_else(|| Rows::added(&site, &stmt, parallel));
-            match rows {
+            match rows.filter(|rows| self.ranges.of(rows.count).1 >= i128::from(rows.group)) {
                 Some(rows) => Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out),
                 None => out.push(stmt),
             }
