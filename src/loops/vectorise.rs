@@ -109,7 +109,7 @@ pub struct Body {
     summed: HashSet<Id>,
     /// How often each local is read.
     reads: HashMap<Id, usize>,
-    /// Elements that are written, and that are read.
+    /// Elements that are written, and that are read, each once.
     pub stores: Vec<(Id, Option<Value>)>,
     pub loads: Vec<(Id, Option<Value>)>,
     /// The arrays with elements that are changed: another iteration may have written or may read any.
@@ -192,12 +192,12 @@ impl Body {
                 Stmt::Assign { place: Place::Element { base, offset }, value } => {
                     self.value(value)?;
                     offset.iter().try_for_each(|offset| self.value(offset))?;
-                    self.stores.push((*base, offset.clone()));
+                    note(&mut self.stores, (*base, offset.clone()));
                 }
                 Stmt::Update { base, offset, value } => {
                     self.value(value)?;
                     self.value(offset)?;
-                    self.stores.push((*base, Some(offset.clone())));
+                    note(&mut self.stores, (*base, Some(offset.clone())));
                     self.updated.insert(*base);
                 }
                 Stmt::If { cond, then, otherwise } => {
@@ -233,7 +233,7 @@ impl Body {
     fn loads_of(&mut self, value: &Value, plain: &mut bool) {
         match value {
             Value::Load { base, offset } => {
-                self.loads.push((*base, offset.as_deref().cloned()));
+                note(&mut self.loads, (*base, offset.as_deref().cloned()));
                 offset.iter().for_each(|offset| self.loads_of(offset, plain));
             }
             Value::Prim { prim, elem: Elem::Double, args, .. } => {
@@ -245,6 +245,13 @@ impl Body {
             Value::Call(..) | Value::Moved { .. } => *plain = false,
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
         }
+    }
+}
+
+/// Notes an element, once.
+fn note(elements: &mut Vec<(Id, Option<Value>)>, element: (Id, Option<Value>)) {
+    if !elements.contains(&element) {
+        elements.push(element);
     }
 }
 

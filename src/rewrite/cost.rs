@@ -168,7 +168,6 @@ pub fn is_worth_a_name(expr: &Expr) -> bool {
 pub fn is_fill(expr: &Expr) -> bool {
     match expr.term() {
         Term::Build { body, .. } => is_fill(body) || body.is_atom(),
-        Term::Array(rows) => !rows.is_empty() && rows.iter().all(is_fill),
         Term::Tuple(parts) => parts.iter().all(|part| is_fill(part) || part.is_atom()) && parts.iter().any(is_fill),
         Term::Update(_, parts) => parts.first().is_some_and(is_fill) && parts.iter().skip(1).all(Expr::is_atom),
         _ => false,

@@ -24,6 +24,7 @@ use crate::rewrite::facts::Facts;
 
 use super::blocks::{at, by_blocks};
 use super::gather::{MOST, as_one_loop, is_sums, read, replace, strict_folds, sums_in};
+use super::linear::has_loop;
 use super::rules;
 use super::unroll::SEVERAL;
 
@@ -117,11 +118,24 @@ fn in_one_loop(expr: &Expr, steps: &Steps, facts: &Facts) -> Option<Expr> {
         }
         // arrays with another use stay, and so do the arrays that they are computed from
         let (rest, folds) = sums_without(expr, &producers, steps, facts);
+        if folds.is_empty() {
+            return None;
+        }
         let others = without_folds(&rest, &folds);
-        let before = producers.len();
-        producers.retain(|producer| facts.grants("x is not free in the rest of f", !mentions(&others, &producer.x)));
+        let is_read = |producer: &Producer| !facts.grants("x is not free in the rest of f", !mentions(&others, &producer.x));
+        let (mut read, left): (Vec<Producer>, Vec<Producer>) = producers.into_iter().partition(is_read);
+        producers = left;
         facts.require("x is not free in the rest of f", !producers.is_empty(), value)?;
-        if producers.len() < before {
+        if !read.is_empty() {
+            // at once what these read, of which sums are to be looked at again
+            while let Some(stays) = read.pop() {
+                if !has_loop(&stays.element) {
+                    let reads = |producer: &Producer| mentions(&stays.element, &producer.x);
+                    let (more, left): (Vec<Producer>, Vec<Producer>) = producers.into_iter().partition(reads);
+                    read.extend(more);
+                    producers = left;
+                }
+            }
             continue;
         }
         let together = related(&producers, &folds);

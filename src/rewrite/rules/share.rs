@@ -52,7 +52,7 @@ fn repeats(body: &Expr, facts: &Facts) -> Repeats {
         let is_value = matches!(term.ty(), Type::Double | Type::Array(..) | Type::Tuple(_)) || is_read(term);
         is_value
             && !matches!(term.term(), Term::Let(..) | Term::Tuple(_) | Term::Check { .. })
-            && !is_fill(term)
+            && !(body.has_updates() && is_fill(term))
             && facts.grants("e is worth sharing", is_work || is_read(term))
     })
 }
