@@ -16,7 +16,7 @@ use crate::ir::Prim;
 
 use super::program::*;
 use super::visit::each_value;
-use super::visit::{each_local, replace_local};
+use super::visit::{each_local, replace_local, replace_value};
 use super::{Context, Result};
 
 /// Distributes the loops of a function.
@@ -49,7 +49,7 @@ fn second_loop(locals: &mut Vec<Local>, stmt: &mut Stmt) -> Option<Stmt> {
     }
     let stored = Value::Load { base: *base, offset: Some(Box::new(offset.clone())) };
     let mut applied = value.clone();
-    put(&mut applied, operand, &stored);
+    replace_value(&mut applied, operand, &stored);
     let mut own = HashSet::new();
     crate::loops::visit::each_change(before, &mut |id| {
         own.insert(id);
@@ -104,15 +104,6 @@ fn has_vector_form(prim: Prim) -> bool {
         prim,
         Prim::Exp | Prim::Erf | Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt
     ) || matches!(prim, Prim::Exp2 | Prim::Log2 | Prim::Log10 | Prim::Sigmoid | Prim::Softplus)
-}
-
-/// Puts a value in the place of another.
-fn put(of: &mut Value, what: &Value, by: &Value) {
-    if of == what {
-        *of = by.clone();
-    } else {
-        of.parts_mut().iter_mut().for_each(|part| put(part, what, by));
-    }
 }
 
 #[cfg(test)]

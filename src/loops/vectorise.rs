@@ -69,7 +69,7 @@ impl Marker<'_> {
         // adds to a few elements they make as many statements, and nothing of those
         let few = matches!(count, Value::Index(count) if *count <= FEW);
         let adds = || body.stores.iter().any(|store| body.loads.contains(store));
-        let plain = block.len() == 1 && body.calls == 0 && !(few && adds());
+        let plain = block.len() == 1 && !body.calls && !(few && adds());
         let iterations = Iterations { i, count, own: &body.declared, around: &self.around, ranges: self.ranges };
         match body.lanes(&iterations, self.homes) {
             Lanes::Any if plain => Lanes::One,
@@ -114,8 +114,8 @@ pub struct Body {
     pub loads: Vec<(Id, Option<Value>)>,
     /// The arrays with elements that are changed: another iteration may have written or may read any.
     updated: HashSet<Id>,
-    /// How many functions of `math.h` it calls.
-    pub calls: usize,
+    /// Whether it calls functions of `math.h`.
+    pub calls: bool,
 }
 
 impl Body {
@@ -237,7 +237,7 @@ impl Body {
                 offset.iter().for_each(|offset| self.loads_of(offset, plain));
             }
             Value::Prim { prim, elem: Elem::Double, args, .. } => {
-                self.calls += usize::from(matches!(prim.row().c, crate::ir::prim::Spelling::Call(_)));
+                self.calls |= matches!(prim.row().c, crate::ir::prim::Spelling::Call(_));
                 args.iter().for_each(|arg| self.loads_of(arg, plain));
             }
             Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| self.loads_of(arg, plain)),

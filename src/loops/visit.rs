@@ -53,6 +53,15 @@ pub fn replace_local(of: &mut Value, id: Id, by: &Value) {
     }
 }
 
+/// Puts an expression for another one, wherever that is part of it.
+pub fn replace_value(of: &mut Value, what: &Value, by: &Value) {
+    if of == what {
+        *of = by.clone();
+    } else {
+        of.parts_mut().iter_mut().for_each(|part| replace_value(part, what, by));
+    }
+}
+
 /// Calls `f` on every local that a pointer expression reads.
 pub fn each_in_pointer(pointer: &Pointer, f: &mut dyn FnMut(Id)) {
     f(pointer.base);

@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope, Siblings};
 use super::env::Env;
-use super::infer::pattern_name;
 use super::special::{Slot, Special, apart, arguments, function_key};
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
@@ -162,7 +161,7 @@ impl<'a> Elaborator<'a> {
         let used: Vec<usize> = values.iter().map(|(at, _)| *at).collect();
         let slot = |(at, value): (usize, Expr)| {
             let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-            Slot { name: self.name_in(&closure.params[at], &pattern_name(&closure.params[at], at)), arg: value, ty }
+            Slot { name: self.name_of_parameter(&closure.params[at], at), arg: value, ty }
         };
         let mut slots: Vec<Slot> = values.into_iter().map(slot).collect();
         let of = Recursive::Local(closure.id);

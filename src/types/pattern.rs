@@ -5,6 +5,7 @@
 //!     let (a, b) = p   →   a is p.0, b is p.1
 
 use super::elaborate::{Bind, Elaborator, Result, Scope};
+use super::infer::pattern_name;
 use super::record;
 use crate::ir::{Expr, Labels, Name, Term};
 use crate::syntax::ast::{Pattern, PatternKind, TypeExprKind};
@@ -67,6 +68,11 @@ impl<'a> Elaborator<'a> {
             PatternKind::Tuple(_) | PatternKind::Record(_) => Name::with_labels(whole, labels(Some(pattern), self.fields_in(pattern))),
             PatternKind::Wildcard | PatternKind::Case(..) | PatternKind::Int(_) | PatternKind::Bool(_) => whole.into(),
         }
+    }
+
+    /// The same for a parameter, which is called `arg1`, `arg2`, … where its pattern has no name.
+    pub(super) fn name_of_parameter(&self, pattern: &Pattern, at: usize) -> Name {
+        self.name_in(pattern, &pattern_name(pattern, at))
     }
 
     /// The fields of the records that a pattern takes apart or gives names.

@@ -11,7 +11,7 @@ use super::OfData;
 use super::bounded;
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
 use super::elaborate::{Arg, Callable, Elaborator, Instance, Result};
-use super::infer::{Scheme, pattern_name};
+use super::infer::Scheme;
 use super::lengths::{fits, has_sum};
 use super::nested::{Ahead, Making, Recursive};
 use super::told::Told;
@@ -121,7 +121,7 @@ impl<'a> Elaborator<'a> {
             let wanted = actual.fill(&params[at]);
             let place = if value.span().is_none() { span } else { value.span() };
             let value = self.coerce(value, &wanted, place, "the parameter's type says so")?;
-            slots.push(Slot { name: self.name_in(&patterns[at], &pattern_name(&patterns[at], at)), arg: value, ty: wanted });
+            slots.push(Slot { name: self.name_of_parameter(&patterns[at], at), arg: value, ty: wanted });
         }
         let (of, function_keys) = (Recursive::Declaration(index), function_key(&functions));
         let base_key = format!("g{index} {instance:?} {function_keys}");

@@ -24,7 +24,7 @@ use crate::ir::subst::substitute;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 
 /// A name for an array, or a component of one.
-type Name = (Var, Vec<usize>);
+type Reference = (Var, Vec<usize>);
 
 /// A component of a state in the steps of a fold, where a step over `i` takes `acc`.
 pub struct Component<'a> {
@@ -38,7 +38,7 @@ pub struct Component<'a> {
 #[derive(Default)]
 struct Versions {
     /// For each name, which of the updates it has behind it.
-    names: HashMap<Name, Vec<usize>>,
+    names: HashMap<Reference, Vec<usize>>,
     sites: Vec<Site>,
     /// The Indexes and Bools of the step, by what they are computed from.
     lets: Vec<(Var, Expr)>,
@@ -59,8 +59,8 @@ impl Component<'_> {
         facts.exists(self.acc.ty());
         facts.enter_loop(self.i, &self.steps.n);
         let written = self.written(block, &versions, &facts);
-        let mark = |(var, path): &Name| var.renewed(Expr::component(Expr::var(var), path).ty().clone());
-        let marks: HashMap<Name, Var> = versions.names.keys().map(|name| (name.clone(), mark(name))).collect();
+        let mark = |(var, path): &Reference| var.renewed(Expr::component(Expr::var(var), path).ty().clone());
+        let marks: HashMap<Reference, Var> = versions.names.keys().map(|name| (name.clone(), mark(name))).collect();
         let marked = cut(block, &versions, &written, &|name| Expr::var(&marks[name]));
         let reads = Reads { of: self, versions: &versions, marks: marks.iter().map(|(name, mark)| (mark.clone(), name)).collect() };
         let own = Expr::component(Expr::var(self.acc), self.path);
@@ -105,7 +105,7 @@ impl Component<'_> {
     }
 
     /// The values that updates of the step write and that nothing overwrites, with the names of the arrays that have them and their indices.
-    fn written(&self, block: &Block, versions: &Versions, facts: &Facts) -> Vec<(Var, Name, Vec<Expr>)> {
+    fn written(&self, block: &Block, versions: &Versions, facts: &Facts) -> Vec<(Var, Reference, Vec<Expr>)> {
         let mut written = Vec::new();
         for (var, value) in block.forward_bindings() {
             let name = (var.clone(), Vec::new());
@@ -181,7 +181,7 @@ struct Reads<'a> {
     of: &'a Component<'a>,
     versions: &'a Versions,
     /// The names of the component, by what stands for them in the code.
-    marks: HashMap<Var, &'a Name>,
+    marks: HashMap<Var, &'a Reference>,
 }
 
 impl Reads<'_> {
@@ -268,7 +268,7 @@ fn is_before(block: &Block, terms: &[Expr], var: &Var) -> bool {
 }
 
 /// The block with other names for the versions of a component, and with what they have at these indices for what was written there.
-fn cut(block: &Block, versions: &Versions, written: &[(Var, Name, Vec<Expr>)], by: &dyn Fn(&Name) -> Expr) -> Block {
+fn cut(block: &Block, versions: &Versions, written: &[(Var, Reference, Vec<Expr>)], by: &dyn Fn(&Reference) -> Expr) -> Block {
     let mut block = block.clone();
     for (element, name, indices) in written {
         let read = indices.iter().fold(by(name), |array, index| Expr::get(array, index.clone()));
@@ -324,7 +324,7 @@ fn resolved(expr: &Expr) -> Expr {
     }
 }
 
-fn name_of(expr: &Expr) -> Option<Name> {
+fn name_of(expr: &Expr) -> Option<Reference> {
     component(expr).map(|(var, path)| (var.clone(), path))
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::loops::program::*;
-use crate::loops::visit::{each_access, each_change, each_local, each_mention, replace_local};
+use crate::loops::visit::{each_access, each_change, each_local, each_mention, each_part, replace_local, replace_value};
 
 /// Contracts the arrays of a function; whether there were any.
 pub fn run(function: &mut LoopFunction) -> bool {
@@ -75,8 +75,10 @@ impl Contraction<'_> {
             each_local(offset, &mut |id| {
                 is_fixed &= !changed.contains(&id) || matches!(self.locals[id].form, Form::Scalar { mutable: false });
             });
+            // what memory says may change in an iteration
+            each_part(offset, &mut |part| is_fixed &= !matches!(part, Value::Load { .. }));
             if is_alone && is_fixed && is_written_first(body, base) {
-                self.replace(body, base);
+                self.replace(body, base, &Value::Load { base, offset: Some(Box::new(offset.clone())) });
                 self.gone.insert(base);
             }
         }
@@ -102,11 +104,14 @@ impl Contraction<'_> {
     }
 
     /// Puts a local in the place of the elements: the one that is stored, where that is all, under the array's name.
-    fn replace(&mut self, body: &mut Block, base: Id) {
+    fn replace(&mut self, body: &mut Block, base: Id, element: &Value) {
+        let put = |stmt: &mut Stmt, local: Id| {
+            values_of(stmt).into_iter().for_each(|value| replace_value(value, element, &Value::Local(local)));
+        };
         if let Some((at, own)) = self.stored_local(body, base) {
             self.locals[own].name = self.locals[base].name.clone();
             body.remove(at);
-            body.iter_mut().for_each(|stmt| in_stmt(stmt, base, own));
+            body.iter_mut().for_each(|stmt| put(stmt, own));
             return;
         }
         let count = body.iter().filter(|stmt| writes(stmt, base)).count();
@@ -116,7 +121,7 @@ impl Contraction<'_> {
         let mut is_declared = false;
         for stmt in body {
             let is_write = writes(stmt, base);
-            in_stmt(stmt, base, local);
+            put(stmt, local);
             let (Stmt::Assign { value, .. } | Stmt::Update { value, .. }) = stmt else { continue };
             if is_write {
                 let value = std::mem::replace(value, Value::Index(0));
@@ -129,9 +134,7 @@ impl Contraction<'_> {
             }
         }
     }
-}
 
-impl Contraction<'_> {
     /// The constant that this body declares and stores as the elements of an array, and the statement that does, where no other writes.
     fn stored_local(&self, body: &[Stmt], array: Id) -> Option<(usize, Id)> {
         let mut stores = body.iter().enumerate().filter(|(_, stmt)| writes(stmt, array));
@@ -159,11 +162,6 @@ fn is_written_first(body: &[Stmt], array: Id) -> bool {
     count == 1 && matches!(first, Stmt::Assign { place: Place::Element { base, .. }, .. } if *base == array)
 }
 
-/// Puts the local for what a statement reads of the array.
-fn in_stmt(stmt: &mut Stmt, array: Id, local: Id) {
-    values_of(stmt).into_iter().for_each(|value| in_value(value, array, local));
-}
-
 /// The expressions of a declaration, an assignment or an update.
 fn values_of(stmt: &mut Stmt) -> Vec<&mut Value> {
     match stmt {
@@ -171,13 +169,5 @@ fn values_of(stmt: &mut Stmt) -> Vec<&mut Value> {
         Stmt::Assign { place: Place::Element { offset, .. }, value } => offset.iter_mut().chain([value]).collect(),
         Stmt::Update { offset, value, .. } => vec![offset, value],
         _ => Vec::new(),
-    }
-}
-
-fn in_value(value: &mut Value, array: Id, local: Id) {
-    match value {
-        Value::Load { base, .. } if *base == array => *value = Value::Local(local),
-        Value::Load { offset, .. } => offset.iter_mut().for_each(|offset| in_value(offset, array, local)),
-        other => other.parts_mut().iter_mut().for_each(|part| in_value(part, array, local)),
     }
 }

@@ -47,7 +47,7 @@ struct Fuser<'f> {
     ranges: &'f Ranges,
 }
 
-/// An innermost loop.
+/// A loop that no pass has marked.
 struct Loop<'s> {
     i: Id,
     count: &'s Value,
@@ -123,6 +123,7 @@ impl Fuser<'_> {
         is_free
     }
 
+    /// Both loops as one, where that is right and of use.
     fn fused(&self, stmt: &Stmt, first: &Loop, effects: &Body, second: &Loop) -> Option<Stmt> {
         (first.count == second.count).then_some(())?;
         let mut body = second.body.clone();
@@ -173,7 +174,7 @@ impl Fuser<'_> {
     fn is_of_use(first: &[Stmt], a: &Body, second: &[Stmt], b: &Body) -> bool {
         let of = |body: &Body| -> Vec<(Id, Option<Value>)> { body.stores.iter().chain(&body.loads).cloned().collect() };
         let (a_all, b_all) = (of(a), of(b));
-        let is_plain = |block: &[Stmt], body: &Body| block.len() == 1 && body.calls == 0;
+        let is_plain = |block: &[Stmt], body: &Body| block.len() == 1 && !body.calls;
         let shares = !is_plain(first, a) && !is_plain(second, b) || a_all.iter().any(|access| b_all.contains(access));
         let mut elements: Vec<(Id, Option<Value>)> = Vec::new();
         for access in a_all.into_iter().chain(b_all) {
@@ -181,6 +182,6 @@ impl Fuser<'_> {
                 elements.push(access);
             }
         }
-        shares && elements.len() <= MOST_ELEMENTS && (a.calls == 0 || b.calls == 0)
+        shares && elements.len() <= MOST_ELEMENTS && !(a.calls && b.calls)
     }
 }

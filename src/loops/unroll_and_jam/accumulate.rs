@@ -22,7 +22,7 @@ use crate::loops::analysis::effects::inside;
 use crate::loops::analysis::homes::Homes;
 use crate::loops::analysis::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::visit::{each_local, each_value, reads, replace_local};
+use crate::loops::visit::{each_local, each_value, reads, replace_local, replace_value};
 
 /// So many operations at most make a change of an element.
 const CHEAP: usize = 3;
@@ -263,16 +263,9 @@ fn join(first: &mut Stmt, next: &mut Stmt) -> bool {
 
 /// Puts the element as one statement leaves it where another, which changes the same element, reads it.
 fn chain(first: &mut Stmt, mut next: Stmt) {
-    fn put(value: &mut Value, own: &Value, by: &Value) {
-        if value == own {
-            *value = by.clone();
-        } else {
-            value.parts_mut().iter_mut().for_each(|part| put(part, own, by));
-        }
-    }
     let Some(own) = changed(&next) else { return };
     if let (Some(before), Some(value)) = (new_value(first), new_value(&mut next)) {
-        put(value, &own, before);
+        replace_value(value, &own, before);
         std::mem::swap(before, value);
     }
 }
