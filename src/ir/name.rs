@@ -166,3 +166,42 @@ fn are_alike(a: &Type, b: &Type, apart: bool) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Size;
+
+    fn texts(name: &Name, count: usize) -> Vec<String> {
+        (0..count).map(|at| name.part(at).to_string()).collect()
+    }
+
+    #[test]
+    fn components_have_their_own_names_or_numbers() {
+        let inner = Name::of_parts("t", ["low".into(), "high".into()]);
+        let name = Name::of_parts("acc", ["sum".into(), inner]);
+        assert_eq!(texts(&name, 3), ["sum", "t", "acc_2"]);
+        assert_eq!((name.at(&[1, 0]).to_string(), name.at(&[1, 1]).to_string()), ("low".into(), "high".into()));
+        assert_eq!(texts(&name.with_suffix("_init"), 2), ["sum_init", "t_init"]);
+        assert_eq!(name.only(&BTreeSet::from([0])).to_string(), "sum");
+        assert_eq!(texts(&Name::from("p"), 2), ["p_0", "p_1"]);
+    }
+
+    /// No component has the name of another one where a pass wraps a state, or changes it.
+    #[test]
+    fn names_go_with_the_components_that_types_share() {
+        let few = Type::array(Type::Double, Size::constant(2));
+        let old = Type::tuple(vec![Type::INDEX, few.clone()]);
+        let name = Name::of_parts("acc", ["p".into(), "w".into()]);
+        let kept = |new: &Type| texts(&name.for_type(&old, new), 2);
+        assert_eq!(kept(&old), ["p", "w"]);
+        // an array of a few numbers as a tuple of them
+        let apart = Type::tuple(vec![Type::INDEX, Type::tuple(vec![Type::Double; 2])]);
+        assert_eq!(kept(&apart), ["p", "w"]);
+        assert_eq!(name.for_type(&old, &apart).at(&[1, 0]).to_string(), "w_0");
+        // another component before the state, components of other kinds, one more
+        for other in [vec![Type::Bool, old.clone()], vec![Type::Double, few.clone()], vec![Type::INDEX, few.clone(), Type::Double]] {
+            assert_eq!(kept(&Type::tuple(other)), ["acc_0", "acc_1"]);
+        }
+    }
+}
