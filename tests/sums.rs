@@ -390,6 +390,80 @@ fn results_of_a_case_that_data_decides_are_those_of_the_interpreter() {
     }
 }
 
+/// What recursive functions are given in sums, local ones and declarations: `None` at first, then arrays of the program's.
+const PASSED: &str = "\
+type Option = | None | Some of Vector
+type Two = | Zero | One of Vector | Both of Vector * Vector
+let total (s: Option) = match s with | None -> 0.0 | Some w -> vectorSum w
+let late (v: Vector<n>) (k: Index) : Double =
+  let rec go (s: Option) (i: Index) : Double = if i > 5 then total s else go (if i > 2 then Some (2.0 * v) else s) (i + 1)
+  in go None k
+let back (v: Vector<n>) (k: Index) : Double =
+  let rec go (s: Option) (i: Index) decreases i : Double =
+    if i <= 0 then total s else 0.5 * go (match s with | None -> Some v | Some w -> Some (1.5 * w)) (i - 1) + total s
+  in go None k
+let turns (v: Vector<n>) (k: Index) : Double =
+  let rec a (s: Option) (i: Index) : Double = if i <= 0 then total s else b (Some (2.0 * v)) (i - 1)
+  and b (s: Option) (i: Index) : Double = if i <= 0 then 0.5 * total s else a (if vectorSum v > 3.0 then s else None) (i - 1)
+  in a None k
+let pair (v: Vector<n>) (w: Vector<m>) (k: Index) : Double =
+  let rec go ((s, x): Option * Double) (t: Two) (i: Index) : Double =
+    if i <= 0 then x * total s + (match t with | Zero -> 0.0 | One a -> vectorSum a | Both (a, b) -> vectorSum a * vectorSum b)
+    else go (Some (x * v), x + 1.0) (if i > 2 then One (2.0 * v) else if i > 1 then t else Both (v, w)) (i - 1)
+  in go (None, 1.0) Zero k
+let rec _walk (s: Option) (v: Vector<n>) (i: Index) decreases i : Option =
+  if i <= 0 then s else _walk (match s with | None -> Some v | Some w -> Some (w + v)) v (i - 1)
+let walk (v: Vector<n>) (k: Index) = total (_walk None v k)
+let walkTwice (v: Vector<n>) (w: Vector<m>) (k: Index) = total (_walk None v k) * total (_walk None w k) + total (_walk (Some v) v k)
+let lateSlope (v: Vector<n>) (k: Index) = gradient (fun v -> late v k) v
+let backSlope (v: Vector<n>) (k: Index) = gradient (fun v -> back v k) v
+let turnsSlope (v: Vector<n>) (k: Index) = gradient (fun v -> turns v k) v
+let pairSlope (v: Vector<n>) (w: Vector<m>) (k: Index) = gradient (fun (v, w) -> pair v w k) (v, w)
+let walkSlope (v: Vector<n>) (w: Vector<m>) (k: Index) = gradient (fun (v, w) -> walkTwice v w k) (v, w)
+";
+
+#[test]
+fn calls_of_recursive_functions_pass_options_of_other_lengths() {
+    let mut calls = Vec::new();
+    for k in ["0", "1", "3", "4"] {
+        for v in ["[1, 2.5]", "[]"] {
+            for entry in ["late", "back", "turns", "walk", "lateSlope", "backSlope", "turnsSlope"] {
+                calls.push((entry, vec![v, k]));
+            }
+            for entry in ["pair", "walkTwice", "pairSlope", "walkSlope"] {
+                calls.push((entry, vec![v, "[1, 2, 3]", k]));
+            }
+        }
+    }
+    let calls: Vec<(&str, &[&str])> = calls.iter().map(|(entry, words)| (*entry, words.as_slice())).collect();
+    with_large_stack(|| {
+        for (schedule, mode) in [("none", Mode::Forward), ("default", Mode::Auto), ("default", Mode::Reverse)] {
+            let options = Options { schedule: Schedule::Named(schedule.into()), mode, ..Options::default() };
+            if let Err(problem) = agree::hold("passed.smooth", PASSED, &options, &calls, |_| true) {
+                panic!("{schedule} {mode:?}: {problem}");
+            }
+        }
+    });
+    assert_eq!(gives("eval", PASSED, "late", &["[1, 2.5]", "0"]), "7.0");
+    assert_eq!(gives("eval", PASSED, "walk", &["[1, 2.5]", "4"]), "14.0");
+    assert_eq!(gives("eval", PASSED, "pair", &["[1, 2.5]", "[1, 2, 3]", "5"]), "126.0");
+}
+
+/// In the interpreter each call may have another length; emitted code has no room for such.
+#[test]
+fn options_that_grow_from_call_to_call_run_in_the_interpreter() {
+    let program = "\
+type Option = | None | Some of Vector
+let grow (v: Vector<n>) (k: Index) : Double =
+  let rec go (s: Option) (i: Index) : Double =
+    if i <= 0 then (match s with | None -> 0.0 | Some w -> vectorSum w)
+    else go (match s with | None -> Some v | Some w -> Some (build (length w + 1) (fun j -> double j))) (i - 1)
+  in go None k
+";
+    assert_eq!(gives("eval", program, "grow", &["[1, 2.5]", "3"]), "6.0");
+    assert!(gives("run", program, "grow", &["[1, 2.5]", "3"]).contains("E0606"));
+}
+
 /// Where the calls of a recursive function have other lengths than the values that it ends with, its type says none.
 #[test]
 fn lengths_that_calls_change_stay_open() {

@@ -96,13 +96,14 @@ pub struct Siblings<'a> {
 }
 
 /// An argument of an application.
+#[derive(Clone)]
 pub enum Arg<'a> {
     Value(Expr),
     Function(Callable<'a>),
 }
 
 /// A `let` or `check` to be put around the term of the innermost scope.
-enum Pending {
+pub(super) enum Pending {
     Let(Var, Expr),
     Check(Expr, Status, Span),
 }
@@ -137,12 +138,14 @@ pub struct Elaborator<'a> {
     pub(super) plain: HashSet<Rc<str>>,
     /// The recursive functions whose bodies are being made, the innermost last.
     pub(super) making: Vec<super::nested::Making>,
+    /// What the calls of the one made last pass on.
+    pub(super) passed: Rc<super::passed::Passed>,
 }
 
 /// What belongs to the core function that is being made.
 #[derive(Default)]
 pub(super) struct Local {
-    pending: Vec<Vec<Pending>>,
+    pub(super) pending: Vec<Vec<Pending>>,
     /// For an unknown size, a term that computes it.
     pub(super) witnesses: HashMap<u32, Expr>,
     /// The unknown sizes that have one, in the order in which they got it.
@@ -189,6 +192,7 @@ impl<'a> Elaborator<'a> {
             measures: Vec::new(),
             plain: HashSet::new(),
             making: Vec::new(),
+            passed: Rc::default(),
         }
     }
 

@@ -36,7 +36,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A type, with the lengths of another where no value of these is of the case.
-    fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
+    pub(super) fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
         match (template, own, other) {
             (Ty::Record(sum, _), Type::Tuple(xs), Type::Tuple(ys)) if sum.is_sum() && sum.fields.len() > 1 => {
                 let mut parts = xs.to_vec();
@@ -197,7 +197,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Whether the sums of a type have lengths that are not those of another.
-    fn differs(&self, template: &Ty, a: &Type, b: &Type) -> bool {
+    pub(super) fn differs(&self, template: &Ty, a: &Type, b: &Type) -> bool {
         let mut differs = false;
         in_sums(template, a, b, &mut |a, b| {
             differs |= !self.normal(a).is_as_long(&self.normal(b));
@@ -274,7 +274,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The number of the case that a value of a sum type always is.
-    fn case_of(&self, value: &Expr) -> Option<i64> {
+    pub(super) fn case_of(&self, value: &Expr) -> Option<i64> {
         self.told(&part(value, 0)).size()?.as_constant()
     }
 }

@@ -13,6 +13,7 @@
 
 mod annotation;
 mod application;
+mod arguments;
 mod bounded;
 mod builtin;
 mod canonical;
@@ -36,6 +37,7 @@ mod matching;
 pub mod modules;
 mod nested;
 mod operator;
+mod passed;
 mod pattern;
 mod record;
 mod recursion;

@@ -9,14 +9,17 @@
 
 use std::rc::Rc;
 
+use super::arguments::{apart, arguments, function_key};
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope, Siblings};
 use super::env::Env;
-use super::special::{Slot, Special, apart, arguments, function_key};
+use super::matching::in_sums;
+use super::passed::{InSums, Passed};
+use super::special::{Slot, Special};
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Size, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{LocalFun, Recursion, TypeExpr};
+use crate::syntax::ast::{LocalFun, Pattern, PatternKind, Recursion, TypeExpr};
 
 /// How often one text may make the function that a call inside passes on: what is passed to a function and back to the first one is
 /// made twice.
@@ -42,6 +45,8 @@ pub(super) struct Making {
     /// Its function arguments that are closures: their numbers, and where they are written.
     closures: Vec<(u32, Span)>,
     text: Span,
+    /// What its calls of itself pass on.
+    pub(super) passed: Passed,
 }
 
 impl Making {
@@ -50,7 +55,19 @@ impl Making {
             Callable::Closure(closure) => Some((closure.id, closure.body.span)),
             Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
         });
-        Making { of, key: key.to_string(), functions: function_key(functions), closures: closures.collect(), text }
+        Making {
+            of,
+            key: key.to_string(),
+            functions: function_key(functions),
+            closures: closures.collect(),
+            text,
+            passed: Passed::default(),
+        }
+    }
+
+    /// Under which its callers find it.
+    pub fn key(&self) -> &str {
+        &self.key
     }
 
     /// Whether it is this function, of the same functions.
@@ -133,6 +150,12 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
+    /// The innermost recursive function, which is made.
+    pub(super) fn end(&mut self, special: Result<Rc<Special>>) -> Result<Rc<Special>> {
+        self.passed = self.making.pop().map(|making| Rc::new(making.passed)).unwrap_or_default();
+        Ok(Rc::new(Special { passed: self.passed.clone(), ..(*special?).clone() }))
+    }
+
     /// What a recursive function's callers need to know before its body is there.
     pub(super) fn ahead(
         &self,
@@ -157,11 +180,44 @@ impl<'a> Elaborator<'a> {
 
     /// A call of a local function, or of a `fun` that is expanded no further.
     pub(super) fn apply_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Arg<'a>>, span: Span) -> Result<Expr> {
+        let of = closure.recursion.as_ref().map(|_| Recursive::Local(closure.id));
+        let templates: Vec<Ty> = closure.params.iter().map(|param| self.template(param, &closure.scope)).collect();
+        let (special, slots) = self.settled(of, (&templates, args), span, &mut |this, args, lengths| {
+            let (special, slots) = this.local(closure, (args, lengths), &templates, span)?;
+            Ok(((special.clone(), slots), special))
+        })?;
+        Ok(self.call(&special, slots, &[], span))
+    }
+
+    /// The type that a parameter is declared with.
+    fn template(&self, param: &Pattern, scope: &Scope<'a>) -> Ty {
+        match &param.kind {
+            PatternKind::Typed(_, ty) => self.infer.annotations.get(&ty.span).map_or(Ty::Double, |ty| self.concrete(ty, scope)),
+            PatternKind::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| self.template(part, scope)).collect()),
+            PatternKind::Var(_)
+            | PatternKind::Wildcard
+            | PatternKind::Record(_)
+            | PatternKind::Case(..)
+            | PatternKind::Int(_)
+            | PatternKind::Bool(_) => Ty::Double,
+        }
+    }
+
+    /// The function for these arguments with such lengths in sums, and the arguments with their types inside.
+    fn local(
+        &mut self,
+        closure: &Rc<Closure<'a>>,
+        (args, lengths): (Vec<Arg<'a>>, InSums),
+        templates: &[Ty],
+        span: Span,
+    ) -> Result<(Rc<Special>, Vec<Slot>)> {
         let (values, functions) = apart(args);
         let used: Vec<usize> = values.iter().map(|(at, _)| *at).collect();
         let slot = |(at, value): (usize, Expr)| {
             let ty = value.ty().map_sizes(&mut |size| self.normal(size));
-            Slot { name: self.name_of_parameter(&closure.params[at], at), arg: value, ty }
+            let name = self.name_of_parameter(&closure.params[at], at);
+            let ty = if lengths == InSums::Own { with_own_lengths(&templates[at], &ty, &name) } else { ty };
+            Slot { name, arg: value, ty }
         };
         let mut slots: Vec<Slot> = values.into_iter().map(slot).collect();
         let of = Recursive::Local(closure.id);
@@ -169,14 +225,15 @@ impl<'a> Elaborator<'a> {
         let function_keys = function_key(&functions);
         let mut key = format!("c{} {:?} {types:?} {function_keys}", closure.id, closure.instance);
         if closure.recursion.is_some() {
-            // inside, it has the sizes that it is called with from outside
+            // inside, it has the sizes that it is called with from outside, but in sums
             let around = self.making.iter().rev().find(|around| around.is(of, &function_keys));
             let around = around.map(|making| making.key.clone());
             if let Some(special) = around.as_ref().and_then(|key| self.memo.get(key)).cloned() {
-                for (slot, param) in slots.iter_mut().zip(&special.params) {
+                for ((slot, param), at) in slots.iter_mut().zip(&special.params).zip(&used) {
                     let place = if slot.arg.span().is_none() { span } else { slot.arg.span() };
                     let value = std::mem::replace(&mut slot.arg, Expr::index(0));
-                    slot.arg = self.coerce(value, param.ty(), place, "a local recursive function keeps the sizes of its parameters")?;
+                    let wanted = in_sums(&templates[*at], param.ty(), value.ty(), &mut |_, own| own.clone());
+                    slot.arg = self.coerce(value, &wanted, place, "a local recursive function keeps the sizes of its parameters")?;
                     slot.ty = param.ty().clone();
                 }
             }
@@ -203,15 +260,21 @@ impl<'a> Elaborator<'a> {
                     let values = vars.iter().map(Expr::var).collect();
                     this.expand(closure, arguments(closure.params.len(), values, &used, &functions), scope.clone())
                 });
-                if closure.recursion.is_some() {
-                    self.making.pop();
-                }
-                let special = special?;
+                let special = if closure.recursion.is_some() { self.end(special) } else { special }?;
                 self.measure(&special, closure.written());
                 self.memo.insert(key, special.clone());
                 special
             }
         };
-        Ok(self.call(&special, slots, &[], span))
+        Ok((special, slots))
     }
+}
+
+/// A type whose lengths in sums are variables where no number is declared.
+fn with_own_lengths(template: &Ty, ty: &Type, name: &str) -> Type {
+    let declared = template.to_core().unwrap_or_else(|| ty.clone());
+    in_sums(template, ty, &declared, &mut |_, said| match said.as_constant() {
+        Some(length) => Size::constant(length),
+        None => Size::var(&Var::fresh(&format!("{name}_n"), Type::INDEX)),
+    })
 }

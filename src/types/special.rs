@@ -8,12 +8,14 @@
 use std::rc::Rc;
 
 use super::OfData;
+use super::arguments::{apart, arguments, function_key};
 use super::bounded;
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
-use super::elaborate::{Arg, Callable, Elaborator, Instance, Result};
+use super::elaborate::{Arg, Elaborator, Instance, Result};
 use super::infer::Scheme;
 use super::lengths::{fits, has_sum};
 use super::nested::{Ahead, Making, Recursive};
+use super::passed::{InSums, Passed};
 use super::told::Told;
 use super::ty::Ty;
 use crate::ir::{Atom, Expr, Function, Name, Size, Term, Type, Var};
@@ -25,12 +27,14 @@ pub struct Special {
     pub name: Rc<str>,
     /// The value parameters, then what else the body needs, as bound while the body was made.
     pub(super) params: Vec<Var>,
-    extra: Vec<Var>,
-    result: Type,
+    pub(super) extra: Vec<Var>,
+    pub(super) result: Type,
     /// What of the value is a size that the shapes and Index arguments tell: `matrixRows m` is one.
-    value: Told,
+    pub(super) value: Told,
     /// Whether the value is one only after a check, so that it has to be called.
-    is_checked: bool,
+    pub(super) is_checked: bool,
+    /// What its calls of itself pass on.
+    pub(super) passed: Rc<Passed>,
 }
 
 impl Special {
@@ -92,6 +96,23 @@ impl<'a> Elaborator<'a> {
         args: Vec<Arg<'a>>,
         span: Span,
     ) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
+        let templates: Vec<Ty> = self.infer.schemes[index].params.iter().map(|param| self.infer.holes.resolve(param)).collect();
+        let of = self.modules.globals[index].decl.recursion.is_some().then_some(Recursive::Declaration(index));
+        self.settled(of, (&templates, args), span, &mut |this, args, lengths| {
+            let called = this.declared(index, instance, (args, lengths), span)?;
+            let special = called.0.clone();
+            Ok((called, special))
+        })
+    }
+
+    /// As [`Elaborator::special`], with such lengths in the sums among the parameters.
+    fn declared(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        (args, lengths): (Vec<Arg<'a>>, InSums),
+        span: Span,
+    ) -> Result<(Rc<Special>, Vec<Slot>, Canonical)> {
         let scheme = self.infer.schemes[index].clone();
         let scope = self.declaration_scope(index, instance);
         let (patterns, body) = self.declaration(index);
@@ -133,7 +154,7 @@ impl<'a> Elaborator<'a> {
         let key = if exact { exact_key } else { self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)) };
         // a call inside that has other sizes is made for any
         let is_nested = !self.memo.contains_key(&key) && self.making.iter().any(|around| around.is(of, &function_keys));
-        let (key, exact) = if is_nested {
+        let (key, exact) = if is_nested || lengths == InSums::Own {
             canonical = Canonical { any: true, ..Canonical::default() };
             (self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)), false)
         } else {
@@ -190,10 +211,7 @@ impl<'a> Elaborator<'a> {
                     let value = this.expr(body, &scope)?;
                     this.declared_result(value, decl.result.as_ref(), &scope, body.span)
                 });
-                if decl.recursion.is_some() {
-                    self.making.pop();
-                }
-                let special = special?;
+                let special = if decl.recursion.is_some() { self.end(special) } else { special }?;
                 self.measure(&special, decl.recursion.as_ref());
                 if used.len() == patterns.len() && special.extra.is_empty() && special.name == base {
                     self.plain.insert(base);
@@ -260,7 +278,7 @@ impl<'a> Elaborator<'a> {
             let result = body.ty().clone();
             let given = [params.as_slice(), &extra, &sizes];
             let told = told.map(&mut |size| if is_of(size, &given) { size.clone() } else { Size::unknown() });
-            let special = Special { name, params, extra, result, value: told, is_checked: false };
+            let special = Special { name, params, extra, result, value: told, is_checked: false, passed: Rc::default() };
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function, of_data));
         };
@@ -280,6 +298,7 @@ impl<'a> Elaborator<'a> {
                 result: result.clone(),
                 value: Told::Nothing,
                 is_checked: false,
+                passed: Rc::default(),
             };
             self.memo.insert(key.clone(), Rc::new(special));
             self.is_trying = is_tried || !is_settled;
@@ -449,46 +468,4 @@ fn is_of(size: &Size, given: &[&[Var]]) -> bool {
     let mut is_of = !size.has_unknown();
     size.each_var(&mut |var| is_of &= given.iter().any(|vars| vars.contains(var)));
     is_of
-}
-
-/// Some of a function's arguments, with their positions.
-type Placed<T> = Vec<(usize, T)>;
-
-/// Arguments: values, and functions.
-pub(super) fn apart(args: Vec<Arg>) -> (Placed<Expr>, Placed<Callable>) {
-    let (mut values, mut functions) = (Vec::new(), Vec::new());
-    for (at, arg) in args.into_iter().enumerate() {
-        match arg {
-            Arg::Value(value) => values.push((at, value)),
-            Arg::Function(function) => functions.push((at, function)),
-        }
-    }
-    (values, functions)
-}
-
-/// The arguments that a function's body is made for: values of its variables, and functions.
-pub(super) fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(usize, Callable<'a>)]) -> Vec<Arg<'a>> {
-    let mut args: Vec<Option<Arg<'a>>> = (0..count).map(|_| None).collect();
-    for (value, at) in values.into_iter().zip(used) {
-        args[*at] = Some(Arg::Value(value));
-    }
-    for (at, function) in functions {
-        args[*at] = Some(Arg::Function(function.clone()));
-    }
-    args.into_iter().flatten().collect()
-}
-
-/// A text that is equal for equal function arguments.
-pub(super) fn function_key(functions: &[(usize, Callable)]) -> String {
-    let mut key = String::new();
-    for (at, function) in functions {
-        key += &match function {
-            Callable::Builtin(builtin) => format!("{at}:{builtin:?};"),
-            Callable::Global { index, instance } => format!("{at}:g{index}{instance:?};"),
-            Callable::Closure(closure) => format!("{at}:c{}{:?};", closure.id, closure.instance),
-            Callable::Case { sum, case } => format!("{at}:s{}.{case};", sum.name.text),
-            Callable::Free { name, .. } => format!("{at}:f{name};"),
-        };
-    }
-    key
 }

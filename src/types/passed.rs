@@ -1,0 +1,224 @@
+//! Lengths in sums that the calls of a recursive function pass on.
+//!
+//! In: a call of a recursive function, and how the function is made for such arguments. Out: the function and the call. Where calls inside
+//! pass sums of other lengths than the call from outside, lengths in sums are the function's own: each call may have others. In emitted
+//! code they are those on which all calls agree that pass a value of the case, and the other values have room for it.
+//!
+//!     let rec go (s: Fit) (i: Index) : Double = … go (Some (2.0 * v)) (i + 1) … in go None 0   →   `None` is as long as v
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::OfData;
+use super::arguments::{apart, function_key};
+use super::canonical::has_unknown;
+use super::elaborate::{Arg, Elaborator, Result};
+use super::lengths::{has_sum, leaves};
+use super::matching::{in_sums, part};
+use super::nested::Recursive;
+use super::special::Special;
+use super::ty::Ty;
+use crate::ir::program::match_sizes;
+use crate::ir::{Atom, Expr, Size, Type, Var, var};
+use crate::source::Span;
+
+/// The lengths in the sums among the parameters of a recursive function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum InSums {
+    /// Those of the arguments.
+    Given,
+    /// Any.
+    Own,
+}
+
+/// What the calls of a recursive function inside itself pass on in sums.
+#[derive(Default)]
+pub(super) struct Passed {
+    /// Whether some has other lengths than the parameters.
+    is_other: bool,
+    /// What is passed for each parameter.
+    values: Vec<Vec<Expr>>,
+}
+
+/// What makes a function for arguments, and the call of it.
+type Make<'m, 'a, T> = &'m mut dyn FnMut(&mut Elaborator<'a>, Vec<Arg<'a>>, InSums) -> Result<(T, Rc<Special>)>;
+
+impl<'a> Elaborator<'a> {
+    /// A call of a function, recursive or not, whose parameters have these types.
+    pub(super) fn settled<T>(
+        &mut self,
+        of: Option<Recursive>,
+        (templates, args): (&[Ty], Vec<Arg<'a>>),
+        span: Span,
+        make: Make<'_, 'a, T>,
+    ) -> Result<T> {
+        let Some(of) = of.filter(|_| templates.iter().any(has_lengths)) else { return Ok(make(self, args, InSums::Given)?.0) };
+        let templates: Vec<&Ty> = templates.iter().zip(&args).filter(|(_, arg)| matches!(arg, Arg::Value(_))).map(|(ty, _)| ty).collect();
+        let functions = function_key(&apart(args.clone()).1);
+        if let Some(at) = self.making.iter().rposition(|around| around.is(of, &functions)) {
+            let args = self.pass_on(at, &templates, args);
+            return Ok(make(self, args, InSums::Given)?.0);
+        }
+        let (before, mark) = (self.state(), var::fresh_id());
+        let (made, is_other) = self.attempt(&args, InSums::Given, make);
+        if !is_other {
+            return Ok(made?.0);
+        }
+        self.go_back(&before);
+        let (mut call, special) = self.attempt(&args, InSums::Own, make).0?;
+        if let Some(types) = self.agreed_by_calls(&templates, &args, &special, mark) {
+            self.go_back(&before);
+            let fitted = self.with_lengths_in_sums(&templates, args.clone(), &types);
+            if let (Ok((call, _)), false) = self.attempt(&fitted, InSums::Given, make) {
+                return Ok(call);
+            }
+            self.go_back(&before);
+            call = self.attempt(&args, InSums::Own, make).0?.0;
+        }
+        self.local.of_data.choices.push(span);
+        Ok(call)
+    }
+
+    /// The call, and whether calls inside of the function pass other lengths in sums than it has.
+    fn attempt<T>(&mut self, args: &[Arg<'a>], lengths: InSums, make: Make<'_, 'a, T>) -> (Result<(T, Rc<Special>)>, bool) {
+        let made = make(self, args.to_vec(), lengths);
+        let is_other = match &made {
+            Ok((_, special)) => special.passed.is_other,
+            Err(_) => self.passed.is_other,
+        };
+        (made, is_other)
+    }
+
+    /// The arguments of a call inside of the function that is being made, with its lengths where a value is never of the case.
+    fn pass_on(&mut self, at: usize, templates: &[&Ty], args: Vec<Arg<'a>>) -> Vec<Arg<'a>> {
+        let Some(special) = self.making.get(at).and_then(|making| self.memo.get(making.key())).cloned() else { return args };
+        let types: Vec<Type> = special.params.iter().map(|param| param.ty().clone()).collect();
+        let args = self.with_lengths_in_sums(templates, args, &types);
+        let mut passed = std::mem::take(&mut self.making[at].passed);
+        passed.values.resize(types.len(), Vec::new());
+        let values = args.iter().filter_map(|arg| if let Arg::Value(value) = arg { Some(value) } else { None });
+        for (((template, value), param), known) in templates.iter().zip(values).zip(&special.params).zip(&mut passed.values) {
+            if has_lengths(template) {
+                passed.is_other |= self.differs(template, value.ty(), param.ty());
+                known.extend(leaves(value).iter().map(|value| self.decided(template, value, value.ty())));
+            }
+        }
+        self.making[at].passed = passed;
+        args
+    }
+
+    /// The arguments, with these lengths in sums where a value is never of the case.
+    fn with_lengths_in_sums(&mut self, templates: &[&Ty], args: Vec<Arg<'a>>, types: &[Type]) -> Vec<Arg<'a>> {
+        let mut known = templates.iter().zip(types);
+        let fit = |arg| match arg {
+            Arg::Value(value) => Arg::Value(match known.next() {
+                Some((template, ty)) if has_lengths(template) => {
+                    let have = value.ty().without_bounds();
+                    let wanted = self.borrowed(template, (&have, &leaves(&value)), ty);
+                    self.with_lengths(value, &wanted)
+                }
+                Some(_) | None => value,
+            }),
+            Arg::Function(_) => arg,
+        };
+        args.into_iter().map(fit).collect()
+    }
+
+    /// The types of the parameters outside with the lengths on which the calls agree; `None` where they do not.
+    fn agreed_by_calls(&mut self, templates: &[&Ty], args: &[Arg<'a>], special: &Special, mark: u32) -> Option<Vec<Type>> {
+        if !self.shares_lengths {
+            return None;
+        }
+        let args: Vec<&Expr> = args.iter().filter_map(|arg| if let Arg::Value(value) = arg { Some(value) } else { None }).collect();
+        let mut outside: Vec<(Var, Size)> = Vec::new();
+        special.params.iter().zip(&args).for_each(|(param, arg)| match_sizes(param.ty(), arg.ty(), &mut outside));
+        let inside = self.with_lengths_of(&special.params);
+        let outer = std::mem::replace(&mut self.local.facts, inside);
+        let own = special.params.iter().zip(templates).map(|(param, template)| {
+            let mut own = Vec::new();
+            in_sums(template, param.ty(), param.ty(), &mut |size, _| {
+                size.each_var(&mut |var| own.push(var.clone()));
+                size.clone()
+            });
+            own
+        });
+        let own: Vec<Var> = own.flatten().collect();
+        let is_known = |size: &Size| {
+            let mut is_known = !size.has_unknown();
+            let is_of_caller = |var: &Var| outside.iter().any(|(known, _)| known == var) || var.id() < mark;
+            size.each_var(&mut |var| is_known &= is_of_caller(var) && !own.contains(var));
+            is_known
+        };
+        let mut types = Vec::new();
+        for (((template, arg), param), passed) in templates.iter().zip(args).zip(&special.params).zip(&special.passed.values) {
+            let declared = template.to_core().unwrap_or_else(|| param.ty().clone());
+            let open =
+                in_sums(template, param.ty(), &declared, &mut |_, said| said.as_constant().map_or_else(Size::unknown, Size::constant));
+            let given = leaves(arg).iter().map(|value| self.decided(template, value, param.ty())).collect();
+            let ty = self.ends(template, &open, &[passed.clone(), given].concat(), &is_known);
+            let ty = ty.map_sizes(&mut |size| {
+                size.substitute(&mut |atom| match atom {
+                    Atom::Var(var) => outside.iter().find(|(own, _)| own == var).map(|(_, size)| size.clone()),
+                    Atom::Term(_) | Atom::Unknown(_) => None,
+                })
+            });
+            types.push(in_sums(template, &ty, arg.ty(), &mut |size, given| if size.has_unknown() { given } else { size }.clone()));
+        }
+        self.local.facts = outer;
+        let fits = types.iter().zip(templates).all(|(ty, template)| !has_lengths(template) || !has_unknown(ty));
+        fits.then_some(types)
+    }
+
+    /// A value of a type of which nothing is known but the cases that this one always is of.
+    fn decided(&self, template: &Ty, value: &Expr, ty: &Type) -> Expr {
+        let any = |ty: &Type| Expr::var(&Var::fresh("value", ty.clone()));
+        match (template, ty) {
+            (Ty::Record(sum, _), Type::Tuple(types)) if sum.is_sum() && sum.fields.len() > 1 => match self.case_of(value) {
+                Some(case) => Expr::tuple(std::iter::once(Expr::index(case)).chain(types.iter().skip(1).map(any)).collect()),
+                None => any(ty),
+            },
+            (Ty::Record(_, parts), _) if parts.len() == 1 => parts.first().map_or_else(|| any(ty), |part| self.decided(part, value, ty)),
+            (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(types)) => {
+                let inside = |(k, (template, ty)): (usize, (&Ty, &Type))| self.decided(template, &part(value, k), ty);
+                Expr::tuple(parts.iter().zip(types.iter()).enumerate().map(inside).collect())
+            }
+            _ => any(ty),
+        }
+    }
+
+    fn state(&self) -> State {
+        State {
+            memo: self.memo.clone(),
+            taken: self.taken.clone(),
+            functions: self.program.functions.len(),
+            diagnostics: self.diagnostics.len(),
+            of_data: self.local.of_data.clone(),
+            pending: self.local.pending.last().map_or(0, Vec::len),
+        }
+    }
+
+    fn go_back(&mut self, state: &State) {
+        (self.memo, self.taken, self.local.of_data) = (state.memo.clone(), state.taken.clone(), state.of_data.clone());
+        self.program.functions.truncate(state.functions);
+        self.diagnostics.truncate(state.diagnostics);
+        if let Some(pending) = self.local.pending.last_mut() {
+            pending.truncate(state.pending);
+        }
+    }
+}
+
+/// What elaboration has made so far.
+struct State {
+    memo: HashMap<String, Rc<Special>>,
+    taken: HashSet<Rc<str>>,
+    functions: usize,
+    diagnostics: usize,
+    of_data: OfData,
+    /// The lets and checks of the innermost scope.
+    pending: usize,
+}
+
+/// Whether a type has arrays in sums.
+fn has_lengths(ty: &Ty) -> bool {
+    has_sum(ty) && ty.to_core().is_none_or(|core| !core.lengths().is_empty())
+}
