@@ -38,6 +38,10 @@ const PROGRAM: &str = concat!(
     "let turns (x: Double) (k: Array<Index, n>) : Double = ifold (fun s i -> ifold (fun t j -> sin (t + x)) s (k[i] % 4)) x n\n",
     // a stack with room for n + 1 calls, which the way back knows by what is kept
     "let fact (x: Double) (n: Index) : Double =\n  let rec go (y: Double) (m: Index) decreases m : Double = if m <= 0 then y else y * go (y + 1.0) (m - 1)\n  go x n\n",
+    // counted to an equality, so that the count is a name for another size
+    "let counted (x: Double) (k: Index) : Double =\n  let rec go (y: Double) (i: Index) : Double = if i = 0 then y else go (sin y) (i - 1)\n  go (x * x) k\n",
+    "let countedFixed (x: Double) : Double =\n  let rec go (y: Double) (i: Index) : Double = if i = 0 then y else go (sin y) (i - 1)\n  go x 5\n",
+    "let countedRows (v: Vector<n>) : Vector<n> =\n  let rec go (u: Vector<n>) (i: Index) : Vector<n> = if i = 0 then u else go (vectorMap u (fun y -> sin (y * v[i - 1]))) (i - 1)\n  go v n\n",
     "let lengthsOfTwo (n: Index) (m: Index) (v: Vector<n>) (w: Vector<m>) : Double = vectorSum v * double m + vectorSum w\n",
 );
 

@@ -20,7 +20,7 @@ use super::functions::Functions;
 use super::{Keeps, Options, Result, internal, without_duals};
 use crate::ir::free::{any_var_in_types, each_free_var};
 use crate::ir::subst::{freshen_function, map_children, substitute};
-use crate::ir::{Expr, Function, Labels, Prim, Program, Size, Status, Term, Type, Var};
+use crate::ir::{Atom, Expr, Function, Labels, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
 /// Arithmetic of so many nodes is computed again rather than kept.
@@ -133,7 +133,12 @@ impl Splitting {
                     continue;
                 }
             };
-            let Some(var) = var else { continue };
+            let Some(mut var) = var else { continue };
+            let ty = names.in_type(var.ty());
+            if ty != *var.ty() {
+                let own = var.retyped(ty);
+                names.values.insert(std::mem::replace(&mut var, own.clone()), Expr::var(&own));
+            }
             if is_of_names(&term) {
                 names.values.insert(var, term);
                 continue;
@@ -352,6 +357,16 @@ impl Names {
         });
         let expr = if map.is_empty() { expr.clone() } else { substitute(expr, &map) };
         self.by_names(&expr)
+    }
+
+    /// A type with the sizes that names stand for.
+    fn in_type(&self, ty: &Type) -> Type {
+        ty.map_sizes(&mut |size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => self.values.get(var).map(Size::of_expr),
+                Atom::Term(_) | Atom::Unknown(_) => None,
+            })
+        })
     }
 
     fn by_names(&self, expr: &Expr) -> Expr {
