@@ -153,6 +153,17 @@ let locally (n: Index) (k: Index) (x: Double) =
   let rec steps (m: Index) decreases m : Index = if m < k then 1 else k + steps (m / 2)
   vectorSum (build (steps n) (fun i -> x * double i))
 
+/// Through a function that is a size itself, and divided by the index of a loop and more.
+let rec _levelSum (n: Index) decreases n : Index = if n <= 0 then 0 else _levels n + _levelSum (n - 1)
+let rec _fibSum (n: Index) : Index = if n <= 0 then 1 else _fib n * _levels n + _fibSum (n - 1)
+let levels (n: Index) (x: Double) =
+  let v = build (_levelSum n) (fun i -> sin (x * double i))
+  vectorSum (build (length v) (fun i -> v[length v - 1 - i] * v[i])) + vectorSum (build (_fibSum n) (fun i -> x))
+let binomial (n: Index) (k: Index) (x: Double) =
+  let v = build (ifold (fun c i -> c * (n - i) / (i + 1)) 1 k) (fun i -> sin (x * double i))
+  vectorSum (build (length v) (fun i -> v[length v - 1 - i] * v[i]))
+let binomials (n: Index) (k: Index) (x: Double) = build (ifold (fun c i -> c + ifold (fun d j -> d + n % (i + 2 * j + 1)) 0 i) 1 k) (fun i -> x)
+
 /// By a counter alone.
 let rec _up (i: Index) (n: Index) : Index = if i >= n then 2 * i else _up (i + 3) n
 let rec _low (n: Index) : Index = if n <= 0 then n else _low (n - 2)
@@ -257,6 +268,15 @@ const CALLS: &[(&str, &[&str])] = &[
     ("literal", &["2", "true", "0.5"]),
     ("fromCall", &["2", "0.5"]),
     ("fromCall", &["-1", "0.5"]),
+    ("levels", &["0", "0.5"]),
+    ("levels", &["6", "0.5"]),
+    ("levels", &["-1", "0.5"]),
+    ("binomial", &["5", "0", "0.5"]),
+    ("binomial", &["5", "2", "0.5"]),
+    ("binomial", &["5", "5", "0.5"]),
+    ("binomial", &["5", "-1", "0.5"]),
+    ("binomials", &["7", "4", "0.5"]),
+    ("binomials", &["0", "4", "0.5"]),
     ("fibs", &["-2", "0.5"]),
     ("fibs", &["0", "0.5"]),
     ("fibs", &["2", "0.5"]),

@@ -8,7 +8,7 @@
 use super::free::mentions;
 use super::prim::Prim;
 use super::print::key;
-use super::size::{NODES, Size};
+use super::size::{Atom, NODES, Size};
 use super::subst::{map_children, substitute};
 use super::term::{Expr, Term};
 use super::types::Type;
@@ -38,8 +38,10 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
         Term::Prim(prim, args) => {
             let all_index = args.iter().all(|arg| matches!(arg.ty(), Type::Index(_) | Type::Bool));
             let divides = matches!(prim, Prim::Div | Prim::Rem);
-            let is_never_zero =
-                |arg: &Expr| is_positive(arg) || is_guarded(arg) || matches!(Size::of_expr(arg).as_constant(), Some(value) if value != 0);
+            let is_never_zero = |arg: &Expr| {
+                let size = Size::of_expr(arg);
+                is_positive(arg) || is_guarded(arg) || is_sum_with_one(&size) || size.as_constant().is_some_and(|value| value != 0)
+            };
             let safe = !divides || args.get(1).is_some_and(is_never_zero);
             let polynomial = matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg);
             if !all_index || !safe {
@@ -134,6 +136,16 @@ fn is_positive(expr: &Expr) -> bool {
     }
 }
 
+/// Whether it is a sum of a positive number and indices of the loops of a size, which are not negative.
+fn is_sum_with_one(size: &Size) -> bool {
+    let is_natural = |atom: &Atom| matches!(atom, Atom::Var(var) if var.is_index_of_size());
+    let mut has_one = false;
+    size.terms().all(|(product, factor)| {
+        has_one |= product.is_empty();
+        factor > 0 && product.iter().all(is_natural)
+    }) && has_one
+}
+
 /// One part of a tuple, where that is a term of its own: of a loop, or of what the step of one in a size is called with.
 pub(super) fn component(tuple: &Expr, k: usize) -> Option<Expr> {
     match tuple.term() {
@@ -162,6 +174,9 @@ pub(super) fn is_part(expr: &Expr) -> bool {
     matches!(expr.term(), Term::Proj(tuple, _) if matches!(tuple.term(), Term::Fold { .. } | Term::Var(_)))
 }
 
+/// The indices of loops that are not in normal form yet are variables above those of all that are.
+const ABOVE: u32 = 16;
+
 /// A part of a fold of total Index operations, which binds the variables of sizes. What the part does not need is left out, so that
 /// equal parts are equal terms. With a negative count the program fails, and the size is not asked for.
 pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
@@ -184,7 +199,8 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     // folds inside may come to bind what it binds
     let own = |(at, ty): (usize, &Type)| acc.renewed(if is_scalar(&at) { Type::INDEX } else { ty.clone() });
     let states: Vec<Var> = types.iter().enumerate().map(own).collect();
-    let old_i = i.renewed(Type::INDEX);
+    // known for an index: it is not negative
+    let old_i = Var::of_size(ABOVE.checked_add(height(expr))?, "i", Type::INDEX)?;
     let parts: Vec<Expr> = states.iter().zip(&types).map(|(state, ty)| decoded(Expr::var(state), ty)).collect();
     let state = if matches!(acc.ty(), Type::Tuple(_)) { Expr::tuple(parts) } else { parts.into_iter().next()? };
     let body = substitute(body, &[(acc.clone(), state), (i.clone(), Expr::var(&old_i))]);
@@ -206,6 +222,7 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     let at = inside.iter().map(height).max()?;
     let is_one = needed.len() == 1;
     let state = if is_one { Type::INDEX } else { Type::tuple(vec![Type::INDEX; needed.len()]) };
+    let at = Some(at).filter(|at| *at < ABOVE)?;
     let (own, own_i) = (Var::of_size(at, "s", state)?, Var::of_size(at, "i", Type::INDEX)?);
     let own_part = |at: usize| if is_one { Expr::var(&own) } else { Expr::proj(Expr::var(&own), at) };
     let mut renamed: Vec<(Var, Expr)> = needed.iter().enumerate().map(|(at, old)| (states[*old].clone(), own_part(at))).collect();

@@ -25,7 +25,7 @@ pub fn fresh_id() -> u32 {
 const AMBIENT: u32 = u32::MAX - 7;
 
 /// So many numbers below are those of variables that folds in sizes bind.
-const OF_SIZES: u32 = 32;
+const OF_SIZES: u32 = 64;
 
 /// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
 #[derive(Clone)]
@@ -58,6 +58,11 @@ impl Var {
     /// Whether a fold in a size binds it.
     pub fn is_of_size(&self) -> bool {
         (AMBIENT - OF_SIZES..AMBIENT).contains(&self.0.id)
+    }
+
+    /// Whether it is the index of a fold in a size.
+    pub fn is_index_of_size(&self) -> bool {
+        self.is_of_size() && *self.0.name == *"i"
     }
 
     /// Whether it is there in every function: see `ambient`.

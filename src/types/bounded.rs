@@ -18,16 +18,19 @@ use crate::ir::term::Status;
 use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
 
 /// What a recursive function gives, as sizes, and whether it has to be called all the same since a check stands before it. `measure` is
-/// what `decreases` names; where that bounds the calls, the function becomes the loop.
-pub(super) fn lengths(function: &mut Function, measure: Option<&str>) -> (Told, bool) {
-    let counted = counted::lengths(function);
+/// what `decreases` names; where that bounds the calls, the function becomes the loop. `sizes` has what calls of other functions give as
+/// sizes in the place of the calls.
+pub(super) fn lengths(function: &mut Function, measure: Option<&str>, sizes: &dyn Fn(&Expr) -> Expr) -> (Told, bool) {
+    let told = Function { body: sizes(&function.body), ..function.clone() };
+    let counted = counted::lengths(&told);
     let measure = function.params.iter().find(|param| counted.is_nothing() && measure == Some(&**param.name()));
-    match measure.and_then(|measure| bounded(function, measure)) {
-        Some(body) => {
+    let bounds = |function: &Function| measure.and_then(|measure| bounded(function, measure));
+    match (bounds(function), bounds(&told)) {
+        (Some(body), Some(told)) => {
             function.body = body;
-            (Told::of(&function.body, &|_| None), true)
+            (Told::of(&told, &|_| None), true)
         }
-        None => (counted, false),
+        _ => (counted, false),
     }
 }
 

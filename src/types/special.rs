@@ -18,6 +18,7 @@ use super::nested::{Ahead, Making, Recursive};
 use super::passed::{InSums, Passed};
 use super::told::Told;
 use super::ty::Ty;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Atom, Expr, Function, Name, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -327,7 +328,7 @@ impl<'a> Elaborator<'a> {
                     let body = Expr::with_type(body.term().clone(), found.clone(), body.span());
                     let special = Special { result: found, ..(*special).clone() };
                     let mut function = special.function(beside.sizes.clone(), body, doc, span);
-                    let (value, is_checked) = bounded::lengths(&mut function, measure.as_deref());
+                    let (value, is_checked) = bounded::lengths(&mut function, measure.as_deref(), &|body| self.with_told_calls(body));
                     return Ok(self.add(Special { value, is_checked, ..special }, function, of_data));
                 }
                 result = found;
@@ -383,6 +384,19 @@ impl<'a> Elaborator<'a> {
         }
         extra.retain(|var| !sizes.contains(var));
         Ok((body, Beside { extra, sizes, of_data }))
+    }
+
+    /// A term with what calls give as sizes in their place.
+    fn with_told_calls(&self, expr: &Expr) -> Expr {
+        let expr = map_children(expr, &mut |child| self.with_told_calls(child));
+        let Term::Call(name, args) = expr.term() else { return expr };
+        let special = self.memo.values().find(|special| special.name == *name);
+        let told = special.and_then(|special| {
+            let value = special.value.size().filter(|size| is_of(size, &[&special.params]))?.to_expr()?;
+            let values: Vec<(Var, Expr)> = special.params.iter().cloned().zip(args.iter().cloned()).collect();
+            Some(substitute(&value, &values).at(expr.span()))
+        });
+        told.filter(|told| told.ty() == expr.ty()).unwrap_or(expr)
     }
 
     fn add(&mut self, special: Special, function: Function, of_data: OfData) -> Rc<Special> {

@@ -92,10 +92,11 @@ impl Names {
         }
     }
 
-    /// The variable of sizes of this name, which is new.
+    /// The variable of sizes of this name, which is new; `?i0` is the index of a fold, which is not negative.
     pub fn variable(&mut self, text: &str, ty: Type) -> Var {
         let name = own(text.strip_prefix('?').unwrap_or(text));
-        self.vars.entry(text.to_string()).or_insert_with(|| Var::fresh(name, ty)).clone()
+        let index = text.strip_prefix("?i").and_then(|height| Var::of_size(height.parse().ok()?, "i", Type::INDEX));
+        self.vars.entry(text.to_string()).or_insert_with(|| index.unwrap_or_else(|| Var::fresh(name, ty))).clone()
     }
 
     /// Says that a local is how many calls deeper than is said stacks may be.
