@@ -305,6 +305,9 @@ let swapped (d: Data) (x: Double) : Data = match d with Points v -> Both ([x, 1.
 let swappedSlope (d: Data) (x: Double) = gradient (fun d -> match swapped d x with Points v -> vectorSqNorm v | Both (a, b) -> a[0] * b[0] | _ -> x) d
 let chain (v: Vector<n>) (w: Vector<m>) : Option =
   if v[0] > 3.0 then None elif v[0] > 2.0 then Some (2.0 * v) elif w[0] > 0.0 then None else Some v
+let inner (v: Vector<n>) (x: Double) (k: Index) : Option =
+  if x > 0.0 then (if k > 2 then Some (2.0 * v) else None) elif x > -1.0 then Some v else (if k > 3 then None elif k > 1 then Some (x * v) else None)
+let innerSlope (v: Vector<n>) (x: Double) (k: Index) = gradient (fun (v, x) -> match inner v x k with Some u -> vectorSum u | None -> x) (v, x)
 let held (v: Vector<n>) (x: Double) : Held * Double = (if x > 1.0 then { kept = Some (x * v); weight = x } else { kept = None; weight = 1.0 }), x
 let heldSlope (v: Vector<n>) (x: Double) =
   gradient (fun x -> let (h, y) = held v x in match h.kept with Some u -> h.weight * vectorSum u | None -> y * y) x
@@ -336,6 +339,10 @@ fn data_decides_the_case_and_not_its_length() {
         ("secondCurve", &["[3, 4]"]),
         ("swappedSlope", &[r#"{"Points": [1, 2, 3]}"#, "2"]),
         ("swappedSlope", &[r#"{"Both": [[1, 2], [3]]}"#, "2"]),
+        ("innerSlope", &["[1, 2]", "2", "3"]),
+        ("innerSlope", &["[1, 2]", "2", "2"]),
+        ("innerSlope", &["[1, 2]", "-0.5", "2"]),
+        ("innerSlope", &["[1, 2]", "-2", "3"]),
         ("heldSlope", &["[1, 2]", "2"]),
         ("heldSlope", &["[1, 2]", "0.5"]),
         ("checked", &["[1, 2, 3]"]),
@@ -378,6 +385,11 @@ fn results_of_a_case_that_data_decides_are_those_of_the_interpreter() {
         ("chain", &["[2.5, 1]", "[1]"]),
         ("chain", &["[1, 1]", "[1]"]),
         ("chain", &["[1, 1]", "[0]"]),
+        ("inner", &["[1, 2]", "2", "3"]),
+        ("inner", &["[1, 2]", "2", "2"]),
+        ("inner", &["[1, 2]", "-0.5", "2"]),
+        ("inner", &["[1, 2]", "-2", "3"]),
+        ("inner", &["[1, 2]", "-2", "4"]),
         ("held", &["[1, 2]", "2"]),
         ("held", &["[1, 2]", "1"]),
         ("scaled", &["[1, 2, 3]"]),

@@ -25,6 +25,15 @@ impl<'a> Elaborator<'a> {
         let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
         let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
         let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
+        let (wanted_a, wanted_b) = match self.differs(template, &wanted_a, &wanted_b) {
+            false => (wanted_a, wanted_b),
+            // branches in these may be of other cases
+            true => {
+                let open = in_sums(template, &a, &b, &mut |_, _| Size::unknown());
+                let shared = self.ends(template, &open, &[leaves(&then), leaves(&otherwise)].concat(), &|size| !size.has_unknown());
+                if has_unknown(&shared) { (wanted_a, wanted_b) } else { (shared.clone(), shared) }
+            }
+        };
         let mut fit = |value: Expr, have: &Type, wanted: &Type| {
             if have == wanted {
                 return value;
