@@ -32,7 +32,7 @@ pub fn run(command: &RunCommand, sources: &mut SourceMap, display: &Display) -> 
             let source = &session.emitted_futhark()?.source;
             let limits = futhark::compiler::Limits::default();
             let loaded = futhark::call::load(source, command.emission.backend(), mode, vec![interface], limits).map_err(one)?;
-            loaded.call(0, &arguments.values, &arguments.bindings, entry.span).map_err(one)?
+            loaded.call(0, &arguments.values, &arguments.bindings, (&entry.name, entry.span)).map_err(one)?
         }
     };
     output::value(&result, entry.result_labels(), command.source.real.into(), &output, &reads)

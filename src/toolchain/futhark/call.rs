@@ -82,9 +82,8 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 impl Loaded {
-    /// Calls an entry, by its number, and gives its value or a diagnostic at its place.
-    pub fn call(&self, entry: usize, args: &[Flat], bindings: &Bindings, span: Span) -> Result<Flat, Diagnostic> {
-        let name = self.interfaces.get(entry).map_or("the entry", |interface| interface.name.as_str());
+    /// Calls an entry, by its number, and gives its value or a diagnostic at its place, by its name in the source.
+    pub fn call(&self, entry: usize, args: &[Flat], bindings: &Bindings, (name, span): (&str, Span)) -> Result<Flat, Diagnostic> {
         self.try_call(entry, args, bindings).map_err(|failure| match failure {
             Failure::Status(kind) => status::diagnostic(kind as i32, name, span),
             Failure::TooLarge => {
