@@ -34,7 +34,7 @@ pub fn error(status: Status) -> (&'static str, &'static str) {
         Status::Negative => ("E0703", "a build, a fold, a slice or a size has a negative count"),
         Status::DivZero => ("E0704", "an Index was divided by zero"),
         Status::Range => ("E0705", "a number does not fit in an Index or its range"),
-        Status::Workspace => ("E0708", "recursion is deeper than its stack has room for"),
+        Status::Workspace => ("E0708", "recursion is deeper, or makes more nodes of a recursive type, than there is room for"),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn help(status: Status) -> &'static str {
         Status::DivZero => "test the divisor first: only the branch of an `if` that is taken is computed",
         Status::Range => "an Index<n> is at least 0 and less than n; `index x` takes what fits in 64 bits",
         Status::Workspace => {
-            "there is room for 10,000 calls, one in another; with `decreases n` for n + 1, where n has to be smaller in each call"
+            "there is room for 10,000 calls, one in another, with `decreases n` for n + 1, where n has to be smaller in each call; and for 10,000 nodes"
         }
     }
 }

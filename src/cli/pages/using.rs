@@ -54,8 +54,8 @@ pub const PAGES: &[Page] = &[
     ),
     page(
         "E0708",
-        "recursion deeper than its stack",
-        "In emitted C, recursion that is no loop has room for 10,000 calls, one in another, and for more where C is\ngiven more bytes than `f_workspace` says; with `let rec f (n: Index) … decreases n = …` for n + 1. Name the parameter that decreases, or make each call the last that the function does: that is a\nloop, which takes no room.",
+        "recursion deeper than its stack, or more nodes than there is room for",
+        "In emitted C, recursion that is no loop has room for 10,000 calls, one in another, and for more where C is\ngiven more bytes than `f_workspace` says; with `let rec f (n: Index) … decreases n = …` for n + 1. Name the parameter that decreases, or make each call the last that the function does: that is a\nloop, which takes no room. Lists and trees that a function makes have room for 10,000 nodes of each type, and likewise for more.",
     ),
     page(
         "E0801",
