@@ -1,4 +1,4 @@
-# The version of the package, which is that of smoothc; tests/cmake.rs holds it against Cargo.toml.
+# The version of the package, which is that of smoothc; tests/suite/cmake.rs holds it against Cargo.toml.
 set(PACKAGE_VERSION "0.1.0")
 
 if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)

@@ -1,5 +1,5 @@
 // Colours the blocks of F-smooth in the book, which mdBook's highlight.js does not know.
-// tests/editors.rs holds the words against the language's.
+// tests/suite/editors.rs holds the words against the language's.
 hljs.registerLanguage("fsharp", () => ({
   keywords: {
     $pattern: /[A-Za-z_][\w']*/,

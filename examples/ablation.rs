@@ -12,9 +12,9 @@ use smoothc::source::Span;
 use smoothc::stack::with_large_stack;
 use smoothc::toolchain::call;
 
-#[path = "../tests/support/ablation.rs"]
+#[path = "../tests/suite/support/ablation.rs"]
 mod ablation;
-#[path = "../tests/support/machine.rs"]
+#[path = "../benches/ratios/machine.rs"]
 mod machine;
 
 use ablation::{EXAMPLES, Example};

@@ -2,7 +2,7 @@
 //!
 //! In: a word, a type, a field or a phrase of several words that F#, Python, MATLAB, C or Haskell have and smoothc does not.
 //! Out: the sentence. `syntax` looks for phrases where a declaration is wrong (`src/syntax/phrase.rs`), `types` asks for names
-//! (`src/types/suggest.rs`). `tests/elsewhere.rs` has a program for each phrase and a snapshot of what is said.
+//! (`src/types/suggest.rs`). `tests/suite/elsewhere.rs` has a program for each phrase and a snapshot of what is said.
 //!
 //!     ln x             →   the natural logarithm is `log x`
 //!     let mutable s    →   names keep their values; …

@@ -1,6 +1,6 @@
 //! `cargo bench --bench experiments`: the experiments of 001 Section 7, into `docs/paper-experiments.md`.
 //!
-//! In: the programs of `tests/support/experiments.rs`. Each is compiled with the groups of rules that the paper adds one after the other, with an
+//! In: the programs of `tests/suite/support/experiments.rs`. Each is compiled with the groups of rules that the paper adds one after the other, with an
 //! allocation for each intermediate array, then as smoothc emits it, in one workspace, and in reverse mode; the best of many calls counts. Both ways
 //! of memory must give the same bits. Out: the page. With a NAME as an argument only experiments whose title contains it, on standard output.
 
@@ -18,11 +18,11 @@ use smoothc::toolchain::compiler::Arithmetic;
 use smoothc::toolchain::flat::Flat;
 
 #[allow(dead_code, reason = "examples/ablation.rs has more tables")]
-#[path = "../../tests/support/ablation.rs"]
+#[path = "../../tests/suite/support/ablation.rs"]
 mod ablation;
-#[path = "../../tests/support/experiments.rs"]
+#[path = "../../tests/suite/support/experiments.rs"]
 mod experiments;
-#[path = "../../tests/support/machine.rs"]
+#[path = "../ratios/machine.rs"]
 mod machine;
 
 use ablation::Example;

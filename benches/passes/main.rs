@@ -4,16 +4,16 @@
 //! each rule and each phase that applies to it, and lowered without each pass. Out: `docs/passes.md`; with a NAME, only the programs
 //! whose path contains it, on standard output. Nothing is timed: all numbers are counts, the same on every machine.
 
-#[path = "../../tests/support/counting.rs"]
+#[path = "../../tests/suite/support/counting.rs"]
 mod counting;
-#[path = "../../tests/support/sources.rs"]
+#[path = "../../tests/suite/support/sources.rs"]
 mod sources;
-#[path = "../../tests/support/worth.rs"]
+#[path = "../../tests/suite/support/worth.rs"]
 mod worth;
-#[path = "../../tests/support/worth_loops.rs"]
+#[path = "../../tests/suite/support/worth_loops.rs"]
 mod worth_loops;
-#[allow(dead_code, reason = "tests/docs.rs reads pages")]
-#[path = "../../tests/support/worth_page.rs"]
+#[allow(dead_code, reason = "tests/suite/docs.rs reads pages")]
+#[path = "../../tests/suite/support/worth_page.rs"]
 mod worth_page;
 
 mod page;

@@ -10,7 +10,6 @@
 
 mod compiled;
 mod inputs;
-#[path = "../../tests/support/machine.rs"]
 mod machine;
 mod plot;
 mod report;

@@ -1,4 +1,4 @@
-//! Well-typed programs, as `tests/generator` grows them from choices: every engine says what the interpreter says.
+//! Well-typed programs, as `tests/suite/generator` grows them from choices: every engine says what the interpreter says.
 //!
 //! In: bytes; the first says whether the program may leave domains, the others are the choices. [`check`] compares the
 //! interpreter on the program as written with the interpreter on what `ad` and `rewrite` made of it, and derivatives with

@@ -1,4 +1,4 @@
 """Tests of the Python package: `python -m unittest discover -s python/tests -t python`.
 
-tests/python.rs runs them with the command that cargo built.
+tests/suite/python.rs runs them with the command that cargo built.
 """

@@ -1,6 +1,6 @@
 """Generated programs give from Python what the interpreter gives: `python -m tests.generated FOLDER`.
 
-In: a folder with programs and `cases.json`: for each file its entries with the words of their arguments. tests/python.rs makes it.
+In: a folder with programs and `cases.json`: for each file its entries with the words of their arguments. tests/suite/python.rs makes it.
 """
 
 from __future__ import annotations

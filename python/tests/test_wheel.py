@@ -33,9 +33,11 @@ class Wheel(unittest.TestCase):
         profile = {"debug": "dev"}.get(command.parent.name, command.parent.name)
         outside = {name: value for name, value in os.environ.items() if name not in ("SMOOTHC", "PYTHONPATH")}
         with tempfile.TemporaryDirectory() as folder:
+            # what is built already serves again, and the command that other tests call stays where it is; a cargo before 1.91 builds all anew
+            places = {"CARGO_BUILD_BUILD_DIR": str(command.parents[1]), "CARGO_TARGET_DIR": str(Path(folder) / "target")}
             words = ["--manifest-path", str(ROOT / "Cargo.toml"), "--profile", profile, "--locked", "--out", folder]
             try:
-                run([sys.executable, "-m", "maturin", "build", *words], {**outside, "CARGO_TARGET_DIR": str(command.parents[1])})
+                run([sys.executable, "-m", "maturin", "build", *words], {**outside, **places})
             except AssertionError as problem:
                 # crates of other platforms, which maturin asks for and cargo did not need
                 if "download" not in str(problem):

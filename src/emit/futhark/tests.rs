@@ -1,4 +1,4 @@
-//! What is written, for programs of a line; `tests/futhark.rs` has it compiled and run.
+//! What is written, for programs of a line; `tests/suite/futhark.rs` has it compiled and run.
 
 use crate::driver::{Options, Schedule, Session, Target};
 

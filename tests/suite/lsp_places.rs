@@ -1,0 +1,249 @@
+//! What `smoothc lsp` says by the place: names that complete it, reasons why a name cannot be another, and entries beside what is wrong.
+
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+
+const URI: &str = "file:///programs/places.smooth";
+
+const TYPES: &str = "\
+type Lens = { focal: Double; tilt: Double }
+type Camera = { lens: Lens; centre: Vector<2> }
+type Shape = | Circle of Double | Box of Double * Double | Empty
+let twice (x: Double) : Double = 2.0 * x
+";
+
+/// The names that are offered at the end of the last line, in the order of their ranks.
+fn offered(client: &mut Client, text: &str, rest: &str) -> Vec<String> {
+    let text = format!("{TYPES}{text}");
+    client.open(URI, &format!("{text}{rest}"));
+    let line = text.lines().count() - 1;
+    let column = text.lines().last().map_or(0, str::len);
+    let found = client.at("completion", URI, line as u32, column as u32).expect("an answer");
+    let item =
+        |item: &Value| (item["sortText"].as_str().unwrap_or_default().to_string(), item["label"].as_str().unwrap_or_default().to_string());
+    let mut items: Vec<(String, String)> = found.as_array().expect("a list").iter().map(item).collect();
+    items.sort();
+    items.into_iter().map(|(_, label)| label).collect()
+}
+
+#[test]
+fn a_type_is_completed_by_types_and_sizes() {
+    let mut client = Client::ready();
+    let types =
+        ["Array", "Bool", "Camera", "Double", "DoubleD", "Index", "Lens", "Matrix", "MatrixD", "Shape", "Unit", "Vector", "VectorD"];
+    for text in [
+        "let f (v: ",
+        "let f (v: Vector<n>) : Ve",
+        "let f x =\n  let g (a: ",
+        "type New = { a: ",
+        "type New = | A of Le",
+        "let f (v: Double) : ",
+    ] {
+        for rest in ["", ") = 1.0\n", "\nlet later x = x + 1.0\n"] {
+            let mut found = offered(&mut client, text, rest);
+            // a type may contain itself
+            found.retain(|name| name != "New");
+            assert_eq!(found, types, "{text}{rest}");
+        }
+    }
+    let with = |sizes: &[&str]| -> Vec<String> { sizes.iter().chain(&types).map(|name| (*name).to_string()).collect() };
+    assert_eq!(offered(&mut client, "let f (k: Index) (v: Vector<n>) (w: Matrix<", ", m>) = 1.0\n"), with(&["k", "m", "n"]));
+    assert_eq!(offered(&mut client, "type Data<n> = { x: Vector<", ""), with(&["n"]));
+    client.shut_down();
+}
+
+#[test]
+fn a_pattern_is_completed_by_cases_and_records() {
+    let mut client = Client::ready();
+    let records = ["{ focal = focal; tilt = tilt }", "{ lens = lens; centre = centre }"];
+    let all = ["Box", "Circle", "Empty", records[0], records[1], "false", "true"];
+    for text in
+        ["let f (s: Shape) = match s with ", "let f s =\n  match s with\n  | Circle r -> r\n  | E", "let f s = match s with | Box (a, "]
+    {
+        assert_eq!(offered(&mut client, text, "\n"), all, "{text}");
+    }
+    assert_eq!(offered(&mut client, "let f (c: Lens) = match c with | { ", "\n"), ["centre", "focal", "lens", "tilt"]);
+    assert_eq!(offered(&mut client, "let f ", " = 1.0\n"), [records[0], records[1], "rec"]);
+    // a case is a value too
+    let values = offered(&mut client, "let f (x: Double) = Cir", "\n");
+    assert_eq!(values.iter().filter(|name| *name == "Circle").count(), 1);
+    assert!(values.contains(&"twice".to_string()) && values.contains(&"x".to_string()));
+    client.shut_down();
+}
+
+#[test]
+fn a_point_is_followed_by_the_fields_of_its_record() {
+    let mut client = Client::ready();
+    let (lens, camera) = (["focal", "tilt"], ["centre", "lens"]);
+    for rest in ["", "\n", " + 1.0\nlet later x = x + 1.0\n"] {
+        assert_eq!(offered(&mut client, "let f (c: Camera) (l: Lens) = c.", rest), camera, "{rest}");
+        assert_eq!(offered(&mut client, "let f (c: Camera) (l: Lens) = c.ce", rest), camera, "{rest}");
+        assert_eq!(offered(&mut client, "let f (c: Camera) = c.lens.", rest), lens, "{rest}");
+        assert_eq!(offered(&mut client, "let f (c: Camera) =\n  let l = { c.lens with tilt = 0.0 }\n  l.", rest), lens, "{rest}");
+        // what is no record has none, also where it is deeper
+        assert_eq!(offered(&mut client, "let f (v: Vector<n>) (x: Double) = x.", rest), [""; 0], "{rest}");
+        assert_eq!(offered(&mut client, "let f (v: Vector<n>) (x: Double) = v.", rest), [""; 0], "{rest}");
+        assert_eq!(offered(&mut client, "let f (c: Camera) = c.centre.", rest), [""; 0], "{rest}");
+    }
+    // of what is not known all
+    assert_eq!(offered(&mut client, "let f (cs: Array<Camera, n>) = cs[0].", ""), ["centre", "focal", "lens", "tilt"]);
+    assert_eq!(offered(&mut client, "let f c = c.", ""), ["centre", "focal", "lens", "tilt"]);
+    // two points are a slice
+    assert!(offered(&mut client, "let f (v: Vector<n>) (k: Index) = v[k..", "]\n").contains(&"twice".to_string()));
+    client.shut_down();
+}
+
+#[test]
+fn names_of_rows_are_offered_while_something_is_wrong() {
+    let mut client = Client::ready();
+    let row = "let f (s: Shape) : Double = match s with | Circle radius -> radius + ";
+    let found = offered(&mut client, row, " | No -> 0.0\n");
+    assert!(found.contains(&"radius".to_string()) && found.contains(&"s".to_string()), "{found:?}");
+    let found = offered(&mut client, &format!("{row}1.0 | Box (a, {{ focal = b }}) -> "), "\n");
+    assert!(["a", "b", "s"].iter().all(|name| found.contains(&(*name).to_string())), "{found:?}");
+    assert!(!found.contains(&"radius".to_string()), "{found:?}");
+    client.shut_down();
+}
+
+#[test]
+fn comments_end_where_they_end() {
+    let mut client = Client::ready();
+    let begun = ["let f (width: Double) = wi", "let f (width: Double) =\n  wi"];
+    for comment in ["// (* no block\n", "(* // no line *) ", "(* (* *) // *)", "let g (*) = 1.0 // (*\n", "// \"\n", "(* \" *)"] {
+        for text in begun {
+            let found = offered(&mut client, &format!("{comment}{text}"), "");
+            assert!(found.contains(&"width".to_string()), "{comment}{text}: {found:?}");
+        }
+    }
+    for open in ["// *) wi", "(* // *", "(* (* *) wi", "(* \n let f (width: Double) = wi", "open \"wi"] {
+        assert_eq!(offered(&mut client, open, ""), [""; 0], "{open}");
+    }
+    client.shut_down();
+}
+
+#[test]
+fn references_are_those_of_all_open_texts() {
+    let mut client = Client::ready();
+    let uri = |name: &str| format!("file:///programs/{name}.smooth");
+    client.open(&uri("base"), "let twice x = 2.0 * x\nlet four x = twice (twice x)\n");
+    client.open(&uri("main"), "open \"base.smooth\"\nlet f x = twice x\n");
+    client.open(&uri("other"), "let twice x = x\nlet f x = twice x\n");
+    for (name, line, character) in [("base", 0, 5), ("base", 1, 14), ("main", 1, 11)] {
+        for declared in [true, false] {
+            let position = json!({ "line": line, "character": character });
+            let context = json!({ "includeDeclaration": declared });
+            let params = json!({ "textDocument": { "uri": uri(name) }, "position": position, "context": context });
+            let found = client.ask("textDocument/references", params).expect("places");
+            let mut places: Vec<(String, u64, u64)> = Vec::new();
+            for place in found.as_array().expect("a list") {
+                let start = |what: &str| place["range"]["start"][what].as_u64().expect("a number");
+                places.push((place["uri"].as_str().expect("an address").to_string(), start("line"), start("character")));
+            }
+            let mut wanted = vec![(uri("base"), 0, 4), (uri("base"), 1, 13), (uri("base"), 1, 20), (uri("main"), 1, 10)];
+            wanted.drain(..usize::from(!declared));
+            assert_eq!(places, wanted, "{name} {line}");
+        }
+    }
+    client.shut_down();
+}
+
+#[test]
+fn a_cost_is_that_of_the_text_as_it_is() {
+    let mut client = Client::ready();
+    let slow = "let f (v: Vector<n>) (M: Matrix<n, n>) : Vector<n> = gradient (fun v -> logSumExp (M * v) + vectorNorm (M * (M * v))) v\n";
+    client.open(URI, slow);
+    let position = json!({ "textDocument": { "uri": URI }, "position": { "line": 0, "character": 4 } });
+    client.request("textDocument/hover", position.clone());
+    client.tell(
+        "textDocument/didChange",
+        json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [{ "text": "let f (x: Double) : Double = x * x\n" }] }),
+    );
+    // the text has changed and is analysed before the cost of the first one is known
+    client.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }));
+    let mut answers = 0;
+    while answers < 2 {
+        answers += usize::from(matches!(client.read(), lsp_server::Message::Response(_)));
+    }
+    let now = client.ask("textDocument/hover", position).expect("an answer").to_string();
+    assert!(now.contains("cost after all rules: 1"), "{now}");
+    client.shut_down();
+}
+
+#[test]
+fn what_is_shown_of_two_entries_is_in_two_files() {
+    let mut client = Client::ready();
+    let mut kept = Vec::new();
+    for (uri, entry) in [("file:///a/m.smooth", "f"), ("file:///b/m.smooth", "f"), (URI, "g'"), (URI, "g_prime"), (URI, "G'")] {
+        client.open(uri, &format!("let {entry} (x: Double) : Double = x * x\n"));
+        for _ in 0..2 {
+            let shown = json!({ "command": "smoothc.showDerivative", "arguments": [uri, entry] });
+            let shown = client.ask("workspace/executeCommand", shown).expect("a derivative");
+            kept.push(shown["uri"].as_str().expect("an address").to_string());
+        }
+    }
+    // of one entry it is one file
+    assert!(kept.chunks(2).all(|both| both[0] == both[1]), "{kept:?}");
+    let different: std::collections::BTreeSet<String> = kept.iter().map(|uri| uri.to_lowercase()).collect();
+    assert_eq!(different.len(), 5, "{kept:?}");
+    client.shut_down();
+}
+
+#[test]
+fn a_request_without_a_number_is_refused() {
+    let mut client = Client::ready();
+    for id in ["99999999999", "1.5", "-3000000000", "true", "null", "[1]"] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"nope","params":{{}}}}"#);
+        client.write(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        // where it is not answered the next one is
+        client.request("smoothc/unknown", json!({}));
+        let answer: Value = serde_json::from_str(&client.read_raw()).expect("JSON");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)), "{id}: {answer}");
+        client.read();
+    }
+    client.shut_down();
+}
+
+#[test]
+fn the_reason_why_a_name_cannot_be_another_is_the_true_one() {
+    let mut client = Client::ready();
+    let text = "let area (s: Shape) : Double =\n  match s with\n  | Circle r -> r\n  | Box (a, b) -> a * b\n  | Empty -> 0.0\n\
+                let bad (x: Double) = w + x\n";
+    client.open(URI, &format!("{TYPES}{text}"));
+    let mut refused = |line: u32, character: u32, name: &str| {
+        let position = json!({ "line": line, "character": character });
+        let params = json!({ "textDocument": { "uri": URI }, "position": position, "newName": name });
+        client.ask("textDocument/rename", params).err()
+    };
+    let case = refused(2, 15, "disk").expect("a case has a capital");
+    assert!(case.contains("capital") && !case.contains("`w`"), "{case}");
+    assert_eq!(refused(2, 15, "Disk"), None);
+    for (line, character, name) in [(6, 11, "Radius"), (7, 12, "Width"), (6, 11, "Box")] {
+        let variable = refused(line, character, name).expect(name);
+        assert!(variable.contains("a name with a capital is a case"), "{variable}");
+    }
+    assert_eq!(refused(6, 11, "radius"), None);
+    client.shut_down();
+}
+
+#[test]
+fn entries_are_shown_beside_what_is_wrong() {
+    let mut client = Client::ready();
+    for wrong in ["let bad (x: Double) = w + x\n", "let bad (x: Double) = (x\n", "let bad (x: Double) = twice [x]\n"] {
+        client.open(
+            URI,
+            &format!("{TYPES}{wrong}let worse (x: Double) = bad x\n\n/// Four times x.\nlet last (x: Double) = twice (twice x)\n"),
+        );
+        let lenses = client.ask("textDocument/codeLens", json!({ "textDocument": { "uri": URI } })).expect("lenses");
+        let lines: Vec<u64> =
+            lenses.as_array().expect("a list").iter().filter_map(|lens| lens["range"]["start"]["line"].as_u64()).collect();
+        assert_eq!(lines, [3, 3, 8, 8], "{wrong}");
+        let shown = client.ask("workspace/executeCommand", lenses[2]["command"].clone()).expect("a derivative");
+        assert!(shown["text"].as_str().expect("text").contains("gradient of `last`"), "{shown}");
+        let hover = client.at("hover", URI, 8, 5).expect("an answer")["contents"]["value"].as_str().unwrap_or_default().to_string();
+        assert!(hover.contains("Four times x.") && hover.contains("cost after all rules: 1"), "{hover}");
+        let hover = client.at("hover", URI, 4, 5).expect("an answer")["contents"]["value"].as_str().unwrap_or_default().to_string();
+        assert!(!hover.contains("cost"), "{hover}");
+    }
+    client.shut_down();
+}
