@@ -152,6 +152,19 @@ fn cmake_builds_installs_and_builds_again() {
     cmake(&["-S", "user", "-B", "user/build", &format!("-DCMAKE_PREFIX_PATH={}", installed.display())]);
     cmake(&["--build", "user/build"]);
     assert_eq!(succeeds(&mut Command::new(own.join("user/build/main"))), Ok("0 2 -6\n".to_string()));
+    // so is one with threads
+    fs::create_dir(own.join("threads")).expect("a folder");
+    let lists = "cmake_minimum_required(VERSION 3.20)\nproject(threads C)\nfind_package(smoothc REQUIRED)\n\
+                 smoothc_add_library(circle ../../circle.smooth PARALLEL PREFIX circle_ DERIVE gradient:misfit ENTRY slope)\n\
+                 smoothc_install_library(circle)\n";
+    fs::write(own.join("threads/CMakeLists.txt"), lists).expect("writes");
+    let there = format!("-DCMAKE_PREFIX_PATH={}", own.join("with_threads").display());
+    cmake(&["-S", "threads", "-B", "threads/build", &format!("-Dsmoothc_DIR={ROOT}/cmake"), &tool]);
+    cmake(&["--build", "threads/build"]);
+    cmake(&["--install", "threads/build", "--prefix", "with_threads"]);
+    cmake(&["-S", "user", "-B", "user/threads", &there]);
+    cmake(&["--build", "user/threads"]);
+    assert_eq!(succeeds(&mut Command::new(own.join("user/threads/main"))), Ok("0 2 -6\n".to_string()));
     if !here("pkg-config") {
         return;
     }
