@@ -609,6 +609,7 @@ let same (m: M) : M = m
             result = getattr(caught.exception, "result", None)
             if sys.version_info >= (3, 11):
                 self.assertEqual(result, wanted)
+                self.assertEqual(type(caught.exception.__cause__), smoothc.StatusError if wanted is None else type(None))
             else:
                 self.assertIsNone(result)
         # in a thread of its own a call goes on

@@ -14,8 +14,10 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import signal
 import threading
 from pathlib import Path
+from types import FrameType
 from typing import Any, Callable
 
 from . import lengths
@@ -47,6 +49,45 @@ def status(message: str) -> int | None:
     return next((code for parts, code in _OWN_ERRORS if all(part in message for part in parts)), None)
 
 
+class _Interrupted(KeyboardInterrupt):
+    """An interrupt that came in a call, after which it is raised."""
+
+    status: int | None = None
+    """What the call ended with; None where it succeeded."""
+
+
+class _Delayed:
+    """Interrupts of the main thread wait for the end of the call: between two of its steps they would leave its results on the device."""
+
+    def __init__(self) -> None:
+        self._came: tuple[int, FrameType | None] | None = None
+        found = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+        self._handler = found if callable(found) else None
+
+    def __enter__(self) -> _Delayed:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._came = (number, frame)
+
+    def tell(self, status: int | None) -> None:
+        """Does now what an interrupt does, where one came."""
+        if self._came is None or self._handler is None:
+            return
+        try:
+            self._handler(*self._came)
+        except KeyboardInterrupt as problem:
+            told = _Interrupted(*problem.args)
+            told.status = status
+            raise told from None
+
+
 class FutharkLibrary(Library):
     """The functions and records of one library of Futhark."""
 
@@ -57,8 +98,7 @@ class FutharkLibrary(Library):
         entries = tuple(dataclasses.replace(entry, needs_workspace=False) for entry in manifest.entries)
         super().__init__(path, dataclasses.replace(manifest, entries=entries), module=module, copy=copy, records=records, methods=methods)
 
-    # arrays are copied back after the call
-    _INTERRUPT = ()
+    _INTERRUPT = _Interrupted
 
     def _bound(self, entry: Entry) -> tuple[Callable[..., Any], Any]:
         if self._context is None:
@@ -133,25 +173,32 @@ class _Call:
         self._arrays = {leaf.scalar.parameter: _Array(context.dll, leaf) for leaf in [*self._inputs, *self._results] if leaf.lengths}
 
     def __call__(self, *given: Any) -> None:
-        with self._context.lock:
-            opened = self._context.open()
-            used: list[tuple[_Array, ctypes.c_void_p]] = []
-            try:
-                found = self._run(opened, given, used)
-                message = self._context.error() if found else ""
-            finally:
-                for array, held in used:
-                    if held:
-                        array.free(opened, held)
-            if found == 0:
-                return
-            self._context.close()
-        known = status(message)
+        with _Delayed() as delayed, self._context.lock:
+            found, message = self._done(given)
+        known = status(message) if found else None
+        delayed.tell(known)
+        if found == 0:
+            return
         if known is not None:
             raise KeyError(known)
         if found == _OUT_OF_MEMORY or "memory" in message:
             raise MemoryError(f"{self._entry.source_name}: {message}")
         raise RuntimeError(f"{self._entry.source_name} stopped in Futhark: {message or f'status {found}'}")
+
+    def _done(self, given: tuple[Any, ...]) -> tuple[int, str]:
+        """What Futhark's functions gave, and what went wrong."""
+        opened = self._context.open()
+        used: list[tuple[_Array, ctypes.c_void_p]] = []
+        try:
+            found = self._run(opened, given, used)
+            message = self._context.error() if found else ""
+        finally:
+            for array, held in used:
+                if held:
+                    array.free(opened, held)
+        if found:
+            self._context.close()
+        return found, message
 
     def _run(self, opened: ctypes.c_void_p, given: tuple[Any, ...], used: list[tuple[_Array, ctypes.c_void_p]]) -> int:
         sizes = {name: int(size.value) for name, size in zip(self._entry.sizes, given)}

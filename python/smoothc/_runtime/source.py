@@ -208,23 +208,29 @@ def _call(text: Text) -> list[str]:
         made = ["try:", *(f"    {line}" for line in made), "except $ValueError as $problem:"]
         made.append(f"    raise $MemoryError({f'{entry.source_name}: there is no room for the result'!r}) from $problem")
     known = ", ".join(f"{name!r}: {variable}" for name, variable in text.sizes.items())
-    stopped = f"$stopped($problem.args[0], [{', '.join(text.values[leaf.scalar.parameter] for leaf in text.inputs)}], {{{known}}})"
+    stopped = f"$stopped($failed, [{', '.join(text.values[leaf.scalar.parameter] for leaf in text.inputs)}], {{{known}}})"
     result = _result(text, entry.result, values)
     return lines + [
         "    if out is None:",
         *(f"        {line}" for line in made or ["pass"]),
         "    else:",
         *(f"        {line}" for line in _written(text, targets, shapes, arrays)),
+        "    $failed = None",
         "    try:",
-        f"        $status = $call({', '.join([*passed, *targets, *work])})",
+        "        try:",
+        f"            $status = $call({', '.join([*passed, *targets, *work])})",
         # a ctypes that does not look at what it gives
-        "        if $status:",
-        "            raise $KeyError($status.value)",
-        "    except $KeyError as $problem:",
-        f"        raise {stopped} from None",
+        "            if $status:",
+        "                raise $KeyError($status.value)",
+        "        except $KeyError as $error:",
+        "            $failed = $error.args[0]",
+        f"            raise {stopped} from None",
         "    except $interrupt as $problem:",
-        f"        $problem.result = {result} if out is None else out",
-        "        raise",
+        "        $failed = $getattr($problem, 'status', $failed)",
+        "        if $failed is None:",
+        f"            $problem.result = {result} if out is None else out",
+        "            raise",
+        f"        raise $problem from {stopped}",
         "    if out is not None:",
         "        return out",
         f"    return {result}",
