@@ -42,6 +42,8 @@ import camera
 c = camera.Camera(2.0, np.array([1.0, 2.0]))
 moved: camera.Camera = camera.moved(c, [1, 1])
 moved = camera.moved({"focal": 1.0, "centre": [1, 2]}, np.ones(2))
+moved = camera.moved((1.0, [1, 2]), np.ones(2))
+assert camera.pass_(np.float32(1.0)) == camera.pass_(np.int64(1)) == camera.pass_(1)
 number: float = camera.total(from_=[1.0, 2.0], k=1, b=False)
 out = camera.focals({"focal": np.ones(3), "centre": np.ones((3, 2))}, out=np.empty(3))
 indices, numbers = camera.pairs([(1.0, 2)])

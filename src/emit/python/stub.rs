@@ -118,7 +118,7 @@ const ERROR: &str = "StatusError";
 const SET_WORKSPACE: &str = "set_workspace";
 
 /// What else has a name in a package: no entry and no record is called so.
-const OWN_NAMES: [&str; 10] = ["_Out", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
+const OWN_NAMES: [&str; 11] = ["_Out", "_Real", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
 
 /// Names of the standard library that NumPy and packages import: a package of such a name stands in its place.
 pub const IMPORTED: &str = "abc ast base64 binascii bisect builtins bz2 codecs collections contextlib contextvars copy copyreg ctypes dataclasses datetime \
@@ -207,7 +207,7 @@ impl Classes {
     fn taken_as(&self, tree: &Tree, in_array: bool) -> String {
         match tree {
             Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } if in_array => "_npt.ArrayLike".into(),
-            Tree::Double { .. } => "%float".into(),
+            Tree::Double { .. } => "_Real".into(),
             Tree::Index { .. } => "_typing.SupportsIndex".into(),
             Tree::Bool { .. } => "%bool | _np.bool_".into(),
             Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any] | _typing.SupportsIndex".into(),
@@ -220,6 +220,7 @@ impl Classes {
             }
             Tree::Record { cases, .. } => {
                 let listed = if in_array { " | %list[_typing.Any]" } else { "" };
+                let listed = format!(" | %tuple[_typing.Any, ...]{listed}");
                 // a case without data is its name
                 let named = if cases.iter().any(|case| case.field.is_none()) && !in_array { " | %str" } else { "" };
                 format!("{} | _abc.Mapping[%str, _typing.Any]{listed}{named}", self.name(tree))
