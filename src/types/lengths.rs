@@ -25,15 +25,16 @@ impl<'a> Elaborator<'a> {
         let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
         let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
         let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
-        let (wanted_a, wanted_b) = match self.differs(template, &wanted_a, &wanted_b) {
-            false => (wanted_a, wanted_b),
+        if self.differs(template, &wanted_a, &wanted_b) {
             // branches in these may be of other cases
-            true => {
-                let open = in_sums(template, &a, &b, &mut |_, _| Size::unknown());
-                let shared = self.ends(template, &open, &[leaves(&then), leaves(&otherwise)].concat(), &|size| !size.has_unknown());
-                if has_unknown(&shared) { (wanted_a, wanted_b) } else { (shared.clone(), shared) }
+            let open = in_sums(template, &a, &b, &mut |_, _| Size::unknown());
+            let values = [leaves(&then), leaves(&otherwise)].concat();
+            let shared = self.ends(template, &open, &values, &|size| !size.has_unknown());
+            let fits = |value: &Expr| !self.differs(template, &self.with_room_of(template, value, &shared), &shared);
+            if !has_unknown(&shared) && values.iter().all(fits) {
+                return (self.with_room_for(template, then, &shared), self.with_room_for(template, otherwise, &shared));
             }
-        };
+        }
         let mut fit = |value: Expr, have: &Type, wanted: &Type| {
             if have == wanted {
                 return value;
@@ -42,6 +43,32 @@ impl<'a> Elaborator<'a> {
             fitted.unwrap_or(value)
         };
         (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
+    }
+
+    /// A value's type, with the lengths of another where it is never of the case.
+    fn with_room_of(&self, template: &Ty, value: &Expr, other: &Type) -> Type {
+        self.borrowed(template, (&value.ty().without_bounds(), std::slice::from_ref(value)), other)
+    }
+
+    /// A choice of values that are as long as a type where they are of the case, each as long in the data of the others.
+    fn with_room_for(&mut self, template: &Ty, value: Expr, shared: &Type) -> Expr {
+        let span = value.span();
+        let inside = |this: &mut Self, part: &Expr| {
+            let fitted = this.in_branch(|this| Ok(this.with_room_for(template, part.clone(), shared)));
+            fitted.unwrap_or_else(|_| part.clone())
+        };
+        match value.term() {
+            Term::If(cond, a, b) => {
+                let joined = Expr::if_(cond.clone(), inside(self, a), inside(self, b));
+                Expr::with_type(joined.term().clone(), shared.with_bounds_of(joined.ty()), span)
+            }
+            Term::Let(x, of, body) => Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
+            Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, inside(self, body)).at(span),
+            _ => {
+                let wanted = self.with_room_of(template, &value, shared);
+                self.with_lengths(value, &wanted)
+            }
+        }
     }
 
     /// A type, with the lengths of another where no value of these is of the case.
