@@ -118,7 +118,8 @@ const ERROR: &str = "StatusError";
 const SET_WORKSPACE: &str = "set_workspace";
 
 /// What else has a name in a package: no entry and no record is called so.
-const OWN_NAMES: [&str; 11] = ["_Out", "_Real", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
+const OWN_NAMES: [&str; 11] =
+    ["_Out", "_Real", "_abc", "_builtins", "_dataclasses", "_library", "_np", "_npt", "_opened", "_runtime", "_typing"];
 
 /// Names of the standard library that NumPy and packages import: a package of such a name stands in its place.
 pub const IMPORTED: &str = "abc ast base64 binascii bisect builtins bz2 codecs collections contextlib contextvars copy copyreg ctypes dataclasses datetime \

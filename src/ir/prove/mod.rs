@@ -24,6 +24,7 @@ use chain::Chain;
 use fact::{Bound, Fact};
 use model::Models;
 use range::{Range, TYPES};
+use rpds::RedBlackTreeMap;
 use search::Search;
 
 use crate::ir::last_use::component;
@@ -44,8 +45,8 @@ const ROUNDS: u32 = 3;
 /// What is known at one place of a program. Cloned where a scope is entered.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Ranges of atoms and of whole products, in integers; the newest entry for one counts.
-    ranges: Chain<(Monomial, Range)>,
+    /// Ranges of atoms and of whole products, in integers.
+    ranges: RedBlackTreeMap<Monomial, Range>,
     /// Polynomials that are ≥ 0 as integers.
     nonnegative: Chain<Fact>,
     /// Polynomials that are not 0.

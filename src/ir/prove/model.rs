@@ -108,7 +108,7 @@ impl Facts {
         for atom in known.iter().flat_map(|fact| fact.size.atoms()).filter(first) {
             model.atom(atom, self);
         }
-        let ranges = self.ranges.in_order().into_iter().all(|(monomial, (low, high))| {
+        let ranges = self.ranges.iter().all(|(monomial, (low, high))| {
             let size = monomial.iter().fold(Size::constant(1), |product, atom| product.mul(&Size::atom(atom.clone())));
             model.polynomial(&size, self).is_some_and(|value| (*low..=*high).contains(&value)) && self.types_hold_in(&size, model, TYPES)
         });

@@ -24,11 +24,11 @@ impl Facts {
     pub(super) fn restrict(&mut self, monomial: Monomial, (low, high): Range) {
         let (old_low, old_high) = self.stored(&monomial).unwrap_or((i128::MIN, i128::MAX));
         let range = (old_low.max(low), old_high.min(high));
-        self.ranges.replace((monomial.clone(), range), |(other, _)| *other == monomial);
+        self.ranges.insert_mut(monomial, range);
     }
 
     fn stored(&self, monomial: &[Atom]) -> Option<Range> {
-        self.ranges.iter().find(|(other, _)| other.as_ref() == monomial).map(|(_, range)| *range)
+        self.ranges.get(monomial).copied()
     }
 
     /// The range of an atom's value: what was noted, and what its type or its operation says.

@@ -8,6 +8,7 @@
 //!     p = ifold (fun p r -> if c then j + 1 + r else p) j (n-j-1)   j ≤ p ≤ n - 1, where j < n
 
 use super::Facts;
+use crate::ir::free::any_free_var;
 use crate::ir::last_use::component;
 use crate::ir::size::Size;
 use crate::ir::term::{Expr, Term};
@@ -21,6 +22,9 @@ impl Facts {
         let Term::Fold { n, acc, i, body, init } = fold.term() else { return };
         each_index(name.ty(), &mut Vec::new(), &mut |inner| {
             let path = [&path[..], inner].concat();
+            if !is_kept_or_chosen(body, (acc, &path), &path, &mut vec![acc.clone()]) {
+                return;
+            }
             let mut steps = Steps { acc, path: &path, own: vec![acc.clone()], found: Vec::new() };
             let mut inside = self.clone();
             inside.enter_loop(i, n);
@@ -39,6 +43,27 @@ impl Facts {
             least.into_iter().for_each(|least| self.assume_at_most(&least, &name));
             most.into_iter().for_each(|most| self.assume_at_most(&name, &most));
         });
+    }
+}
+
+/// Whether a step keeps that component of the state, or puts something there that is said without the state: what most steps do not do is
+/// seen before what holds in them is worked out. `others` are the variables that are of the state.
+fn is_kept_or_chosen(step: &Expr, kept: (&Var, &[usize]), path: &[usize], others: &mut Vec<Var>) -> bool {
+    if component(step).is_some_and(|(var, at)| var == kept.0 && [&at[..], path].concat() == kept.1) {
+        return true;
+    }
+    let mut inside = |step: &Expr, path: &[usize]| is_kept_or_chosen(step, kept, path, others);
+    match (step.term(), path.split_first()) {
+        (Term::Let(var, value, body), _) => {
+            if !matches!(var.ty(), Type::Index(_)) || any_free_var(value, &mut |var| others.contains(var)) {
+                others.push(var.clone());
+            }
+            is_kept_or_chosen(body, kept, path, others)
+        }
+        (Term::If(_, then, otherwise), _) => inside(then, path) && inside(otherwise, path),
+        (Term::Tuple(parts), Some((k, rest))) => parts.get(*k).is_some_and(|part| inside(part, rest)),
+        (_, None) => !any_free_var(step, &mut |var| others.contains(var)),
+        (_, Some(_)) => false,
     }
 }
 
