@@ -45,12 +45,13 @@ pub(super) struct Making {
     /// Its function arguments that are closures: their numbers, and where they are written.
     closures: Vec<(u32, Span)>,
     text: Span,
+    pub(super) lengths: InSums,
     /// What its calls of itself pass on.
     pub(super) passed: Passed,
 }
 
 impl Making {
-    pub fn new(of: Recursive, key: &str, functions: &[(usize, Callable)], text: Span) -> Making {
+    pub fn new((of, key): (Recursive, &str), functions: &[(usize, Callable)], text: Span, lengths: InSums) -> Making {
         let closures = functions.iter().filter_map(|(_, function)| match function {
             Callable::Closure(closure) => Some((closure.id, closure.body.span)),
             Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
@@ -61,6 +62,7 @@ impl Making {
             functions: function_key(functions),
             closures: closures.collect(),
             text,
+            lengths,
             passed: Passed::default(),
         }
     }
@@ -68,6 +70,11 @@ impl Making {
     /// Under which its callers find it.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Whether it is a local function, whose sizes are those of the scope around it too.
+    pub fn is_local(&self) -> bool {
+        matches!(self.of, Recursive::Local(_))
     }
 
     /// Whether it is this function, of the same functions.
@@ -247,7 +254,7 @@ impl<'a> Elaborator<'a> {
                 let mut scope = closure.scope.clone();
                 if let Some(siblings) = &closure.recursion {
                     scope.values = siblings.bound(&closure.scope, &closure.instance);
-                    self.begin(Making::new(of, &key, &functions, closure.body.span), &base, span)?;
+                    self.begin(Making::new((of, &key), &functions, closure.body.span, lengths), &base, span)?;
                 }
                 let ahead = match closure.result {
                     Some(result) if closure.recursion.is_some() => {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use super::OfData;
 use super::arguments::{apart, function_key};
 use super::canonical::has_unknown;
-use super::elaborate::{Arg, Elaborator, Result};
+use super::elaborate::{Arg, Elaborator, Failed, Result};
 use super::lengths::{has_sum, leaves};
 use super::matching::{in_sums, part};
 use super::nested::Recursive;
@@ -29,6 +29,8 @@ pub(super) enum InSums {
     Given,
     /// Any.
     Own,
+    /// Those of the arguments, on which all calls agree: what a call inside passes has room for them.
+    Shared,
 }
 
 /// What the calls of a recursive function inside itself pass on in sums.
@@ -56,7 +58,7 @@ impl<'a> Elaborator<'a> {
         let templates: Vec<&Ty> = templates.iter().zip(&args).filter(|(_, arg)| matches!(arg, Arg::Value(_))).map(|(ty, _)| ty).collect();
         let functions = function_key(&apart(args.clone()).1);
         if let Some(at) = self.making.iter().rposition(|around| around.is(of, &functions)) {
-            let args = self.pass_on(at, &templates, args);
+            let args = self.pass_on(at, &templates, args)?;
             return Ok(make(self, args, InSums::Given)?.0);
         }
         let (before, mark) = (self.state(), var::fresh_id());
@@ -69,7 +71,7 @@ impl<'a> Elaborator<'a> {
         if let Some(types) = self.agreed_by_calls(&templates, &args, &special, mark) {
             self.go_back(&before);
             let fitted = self.with_lengths_in_sums(&templates, args.clone(), &types);
-            if let (Ok((call, _)), false) = self.attempt(&fitted, InSums::Given, make) {
+            if let (Ok((call, _)), false) = self.attempt(&fitted, InSums::Shared, make) {
                 return Ok(call);
             }
             self.go_back(&before);
@@ -89,11 +91,16 @@ impl<'a> Elaborator<'a> {
         (made, is_other)
     }
 
-    /// The arguments of a call inside of the function that is being made, with its lengths where a value is never of the case.
-    fn pass_on(&mut self, at: usize, templates: &[&Ty], args: Vec<Arg<'a>>) -> Vec<Arg<'a>> {
-        let Some(special) = self.making.get(at).and_then(|making| self.memo.get(making.key())).cloned() else { return args };
+    /// The arguments of a call inside of the function that is being made. Where the function has the lengths of its arguments and this call
+    /// has others, it is made again, and nothing is lost by ending here.
+    fn pass_on(&mut self, at: usize, templates: &[&Ty], args: Vec<Arg<'a>>) -> Result<Vec<Arg<'a>>> {
+        let Some(making) = self.making.get(at) else { return Ok(args) };
+        let Some(special) = self.memo.get(making.key()).cloned() else { return Ok(args) };
+        let lengths = making.lengths;
+        // the sizes of a declaration are no sizes of another one
+        let is_in_scope = making.is_local() || at + 1 == self.making.len();
         let types: Vec<Type> = special.params.iter().map(|param| param.ty().clone()).collect();
-        let args = self.with_lengths_in_sums(templates, args, &types);
+        let args = if lengths == InSums::Shared && is_in_scope { self.with_lengths_in_sums(templates, args, &types) } else { args };
         let mut passed = std::mem::take(&mut self.making[at].passed);
         passed.values.resize(types.len(), Vec::new());
         let values = args.iter().filter_map(|arg| if let Arg::Value(value) = arg { Some(value) } else { None });
@@ -103,8 +110,9 @@ impl<'a> Elaborator<'a> {
                 known.extend(leaves(value).iter().map(|value| self.decided(template, value, value.ty())));
             }
         }
+        let is_in_vain = passed.is_other && lengths != InSums::Own;
         self.making[at].passed = passed;
-        args
+        if is_in_vain { Err(Failed) } else { Ok(args) }
     }
 
     /// The arguments, with these lengths in sums where a value is never of the case.

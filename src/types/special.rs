@@ -146,7 +146,10 @@ impl<'a> Elaborator<'a> {
             slots.push(Slot { name: self.name_of_parameter(&patterns[at], at), arg: value, ty: wanted });
         }
         let (of, function_keys) = (Recursive::Declaration(index), function_key(&functions));
-        let base_key = format!("g{index} {instance:?} {function_keys}");
+        // one that has room in sums, and calls of it inside, is another function
+        let around = self.making.iter().rev().find(|around| around.is(of, &function_keys)).map(|around| around.lengths);
+        let with_room = if [Some(lengths), around].contains(&Some(InSums::Shared)) { "with room" } else { "" };
+        let base_key = format!("g{index} {instance:?} {function_keys}{with_room}");
         // what a function captured knows sizes by their names outside
         let exact = !functions.is_empty();
         let (mut canonical, mut vars) =
@@ -154,8 +157,9 @@ impl<'a> Elaborator<'a> {
         let exact_key = format!("{base_key} {:?}", slots.iter().map(|slot| &slot.ty).collect::<Vec<_>>());
         let key = if exact { exact_key } else { self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)) };
         // a call inside that has other sizes is made for any
-        let is_nested = !self.memo.contains_key(&key) && self.making.iter().any(|around| around.is(of, &function_keys));
-        let (key, exact) = if is_nested || lengths == InSums::Own {
+        let is_nested = !self.memo.contains_key(&key) && around.is_some();
+        let lengths = if is_nested { InSums::Own } else { lengths };
+        let (key, exact) = if lengths == InSums::Own {
             canonical = Canonical { any: true, ..Canonical::default() };
             (self.general(&mut canonical, &mut vars, &base_key, (&params, &scheme), (&slots, &used)), false)
         } else {
@@ -178,7 +182,7 @@ impl<'a> Elaborator<'a> {
             Some(special) => special.clone(),
             None => {
                 if decl.recursion.is_some() {
-                    self.begin(Making::new(of, &key, &functions, decl.span), &base, span)?;
+                    self.begin(Making::new((of, &key), &functions, decl.span, lengths), &base, span)?;
                 }
                 let mut scope = scope;
                 for atom in &scheme.sizes {

@@ -460,6 +460,36 @@ let grow (v: Vector<n>) (k: Index) : Double =
     assert!(gives("run", program, "grow", &["[1, 2.5]", "3"]).contains("E0606"));
 }
 
+/// Functions that call each other with options of several lengths: making them comes to an end, and their own sizes stay inside.
+#[test]
+fn groups_that_pass_options_are_made_once_for_all_lengths() {
+    let program = "\
+type Two = | Zero | One of Vector | Both of Vector * Vector
+type Option = | None | Some of Vector
+let rec go (s: Two) (v: Vector<n>) (x: Double) (i: Index) : Double =
+  if i <= 0 then 1.3 elif i > 1 then ho (if x > 0.3 then s else Both (v, v)) v x (i - 1) else go (Both (v, v)) v x (i - 1)
+and ho (_s: Two) (v: Vector<n>) (x: Double) (i: Index) : Double = if i <= 0 then 0.2 else go (One v) v x (i - 1)
+let f (v: Vector<n>) (x: Double) (k: Index) : Double = go Zero v x k
+let total (s: Option) : Double = match s with | None -> 0.3 | Some w -> vectorSum w
+let g (v: Vector<n>) (k: Index) : Double =
+  let rec a (s: Option) (i: Index) : Option = if i <= 0 then s else b (Some v) (i - 1)
+  and b (s: Option) (i: Index) : Option = if i <= 0 then None elif k > 4 then e s (i - 1) else a s (i - 1)
+  and e (s: Option) (i: Index) : Option =
+    if i <= 0 then s else match s with None -> a None (i - 1) | Some u -> b (Some (0.5 * u)) (i - 1)
+  in total (a None k) + total (b (Some v) k)
+";
+    for (entry, words, wanted) in [
+        ("f", &["[0.5]", "0.4", "2"][..], "1.3"),
+        ("f", &["[0.5]", "0.2", "3"], "1.3"),
+        ("g", &["[0.5]", "2"], "0.8"),
+        ("g", &["[0.5, 1]", "7"], "0.4875"),
+    ] {
+        assert_eq!(gives("eval", program, entry, words), wanted, "{entry} {words:?}");
+    }
+    let g = program.split_once("let total").map(|(types, rest)| format!("{}let total{rest}", types.split_once("let rec").expect("rec").0));
+    assert_eq!(gives("run", &g.expect("two parts"), "g", &["[0.5]", "2"]), "0.8");
+}
+
 /// Where the calls of a recursive function have other lengths than the values that it ends with, its type says none.
 #[test]
 fn lengths_that_calls_change_stay_open() {
