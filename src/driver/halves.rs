@@ -4,11 +4,14 @@
 //! In: the session after `types`, where such an entry is the whole derivative, a `vjp`. Out: the entries as their halves, with their
 //! signatures. Derivatives inside the function are decided as `mode` would do it; the one that is cut is for reverse mode.
 
+use std::rc::Rc;
+
 use super::{Session, choice, limits};
 use crate::ad;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::{Program, Type, ambient};
+use crate::ir::{Expr, Program, Term, Type, ambient};
 use crate::recursion;
+use crate::source::Span;
 use crate::types::{Derive, Kind};
 
 /// Puts the halves in the place of the derivatives.
@@ -22,6 +25,7 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
             continue;
         }
         limits::no_recursive_types(&reached(&session.program, &name))?;
+        states_are_regular(session, &name)?;
         let mut loops = recursion::give_stacks(&reached(&session.program, &name), &session.measures)?;
         // what one half keeps has one type, which the other half takes
         loops.functions.values_mut().for_each(|function| function.body = ambient::with_least_stacks(&function.body));
@@ -45,12 +49,35 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
             }
             Kind::Jvp | Kind::Vjp | Kind::Gradient | Kind::ValueAndGradient | Kind::Jacobian | Kind::SparseJacobian | Kind::Hessian => {
                 let message = format!("internal error: `{name}` has no halves");
-                return Err(vec![Diagnostic::error("E0901", crate::source::Span::NONE, message).help("please report it with the program")]);
+                return Err(vec![Diagnostic::error("E0901", Span::NONE, message).help("please report it with the program")]);
             }
         };
         session.program.functions.insert(name.into(), half);
     }
     Ok(())
+}
+
+/// What a loop keeps is an array of its states, which sums of other lengths in each step do not fit in.
+fn states_are_regular(session: &Session, name: &str) -> Result<(), Diagnostics> {
+    let program = reached(&session.program, name);
+    let chooses = |name: &Rc<str>| session.of_data.get(name).is_some_and(|of_data| !of_data.choices.is_empty());
+    let open = program.functions.values().find_map(|function| open_state(&function.body));
+    match open.filter(|_| program.functions.keys().any(chooses)) {
+        Some(place) => {
+            let message = format!("unsupported: only data says the lengths in the states that `{name}` keeps of this loop");
+            Err(vec![Diagnostic::error("E0601", place, message).help("take the whole derivative, `vjp`")])
+        }
+        None => Ok(()),
+    }
+}
+
+/// The place of a loop whose state has a length that only data says.
+fn open_state(expr: &Expr) -> Option<Span> {
+    let mut is_open = false;
+    if let Term::Fold { acc, .. } | Term::While { state: acc, .. } = expr.term() {
+        acc.ty().each_size(&mut |size| is_open |= size.has_unknown());
+    }
+    if is_open { Some(expr.span()) } else { expr.term().children().find_map(open_state) }
 }
 
 /// A function and what it calls.

@@ -83,6 +83,7 @@ impl<'a> Elaborator<'a> {
 
     /// The call, and whether calls inside of the function pass other lengths in sums than it has.
     fn attempt<T>(&mut self, args: &[Arg<'a>], lengths: InSums, make: Make<'_, 'a, T>) -> (Result<(T, Rc<Special>)>, bool) {
+        self.passed = Rc::default();
         let made = make(self, args.to_vec(), lengths);
         let is_other = match &made {
             Ok((_, special)) => special.passed.is_other,

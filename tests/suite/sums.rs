@@ -460,6 +460,24 @@ let grow (v: Vector<n>) (k: Index) : Double =
     assert!(gives("run", program, "grow", &["[1, 2.5]", "3"]).contains("E0606"));
 }
 
+/// The two halves of a derivative have one type between them, which a loop over an option of the program's arrays has not.
+#[test]
+fn halves_of_options_that_loops_change_are_refused() {
+    let program = "type Option = | None | Some of Vector
+let f (v: Vector<n>) (k: Index) : Double =
+  match ifold (fun (s: Option) i -> match s with None -> Some v | Some u -> Some (vectorMap u sin)) None k with None -> 0.0 | Some u -> vectorSum u
+";
+    let with = |command: &str, derive: &str, entry: &str, words: &[&str]| {
+        let command = with_input(&[&[command, "--derive", derive, "-", entry], words].concat(), program.as_bytes());
+        format!("{}{}", String::from_utf8_lossy(&command.stdout), String::from_utf8_lossy(&command.stderr))
+    };
+    for command in ["eval", "run"] {
+        assert!(with(command, "revf:f", "f_revf", &["[0.5, 0.8]", "3"]).contains("E0601"), "{command}");
+        assert!(with(command, "revr:f", "f_revr", &["[0.5, 0.8]", "3"]).contains("E0601"), "{command}");
+        assert!(with(command, "vjp:f", "f_vjp", &["[0.5, 0.8]", "0", "1"]).starts_with("[0.0, 0.0]"), "{command}");
+    }
+}
+
 /// Functions that call each other with options of several lengths: making them comes to an end, and their own sizes stay inside.
 #[test]
 fn groups_that_pass_options_are_made_once_for_all_lengths() {

@@ -20,7 +20,8 @@ Length = Union[int, str, "list[Any]"]
 """A number, the C name of a size or of an Index parameter, or an operation: its operator, then its operands."""
 
 
-OWN_NAMES = frozenset([*"_Out _Real _abc _builtins _dataclasses _library _np _npt _opened _runtime _typing set_workspace".split(), StatusError.__name__])
+_WORDS = "_Out _Real _abc _builtins _dataclasses _library _np _npt _opened _runtime _typing set_workspace"
+OWN_NAMES = frozenset([*_WORDS.split(), StatusError.__name__])
 """What has a name in a package already: no entry and no record is called so."""
 
 
