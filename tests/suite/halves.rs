@@ -92,9 +92,8 @@ fn halves_together_are_the_derivative() {
 
 #[test]
 fn generated_halves_together_are_the_derivative() {
-    let setting = |name, default| asked::number(name).map_or(default, |number| number as usize);
-    let (count, first) = (setting("SMOOTHC_CASES", 100), setting("SMOOTHC_SEED", 0));
-    let seeds: Vec<usize> = (first..first + count).collect();
+    let seeds = asked::seeds(100);
+    let count = seeds.len();
     let (held, refused, total) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
     tools::each(&seeds, |seed| {
         let program = grow::program(*seed as u64, "f0", seed % 3 == 2);

@@ -181,10 +181,10 @@ fn maps_applied_are_derivatives() {
 
 #[test]
 fn maps_of_generated_programs_are_derivatives() {
-    let setting = |name, default| asked::number(name).map_or(default, |number| number as usize);
-    let (count, first) = (setting("SMOOTHC_CASES", 100), setting("SMOOTHC_SEED", 0));
+    let seeds = asked::seeds(100);
+    let count = seeds.len();
     let (held, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    tools::each(&(first..first + count).collect::<Vec<usize>>(), |seed| {
+    tools::each(&seeds, |seed| {
         let program = grow::program(*seed as u64, "f0", false);
         let name = program.entry().name.to_string();
         let doubles = program.entry().params.iter().filter(|(_, ty)| ty.is_of_doubles()).count();

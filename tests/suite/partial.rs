@@ -137,9 +137,9 @@ fn where_chosen_programs_are_defined_all_ways_agree() {
 /// Also where the ways are known to jump (`tests/suite/witnesses.rs`): there the partial meaning has no value.
 #[test]
 fn where_generated_programs_are_defined_all_ways_agree() {
-    let setting = |name, default| asked::number(name).map_or(default, |number| number as usize);
-    let (count, first) = (setting("SMOOTHC_CASES", 300), setting("SMOOTHC_SEED", 0));
-    let seeds: Vec<usize> = (first..first + count).chain([3494, 4802]).collect();
+    let mut seeds = asked::seeds(300);
+    let count = seeds.len();
+    seeds.extend([3494, 4802]);
     let total = Mutex::new(Held::default());
     tools::each(&seeds, |seed| {
         let program = grow::program(*seed as u64, "f0", seed % 3 == 2);

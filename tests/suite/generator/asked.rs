@@ -10,6 +10,13 @@ pub fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
+/// The seeds of a test's programs: `SMOOTHC_CASES` or so many, from `SMOOTHC_SEED` or 0 on.
+pub fn seeds(count: usize) -> Vec<usize> {
+    let setting = |name, default| number(name).map_or(default, |number| number as usize);
+    let first = setting("SMOOTHC_SEED", 0);
+    (first..first + setting("SMOOTHC_CASES", count)).collect()
+}
+
 /// Prints a line to standard error, also where the test passes.
 pub fn say(line: &str) {
     // nobody is there to read it: no reason to fail
