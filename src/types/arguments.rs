@@ -23,6 +23,14 @@ pub(super) fn apart(args: Vec<Arg>) -> (Placed<Expr>, Placed<Callable>) {
     (values, functions)
 }
 
+/// The values among arguments.
+pub(super) fn values<'e>(args: &'e [Arg]) -> impl Iterator<Item = &'e Expr> {
+    args.iter().filter_map(|arg| match arg {
+        Arg::Value(value) => Some(value),
+        Arg::Function(_) => None,
+    })
+}
+
 /// The arguments that a function's body is made for: values of its variables, and functions.
 pub(super) fn arguments<'a>(count: usize, values: Vec<Expr>, used: &[usize], functions: &[(usize, Callable<'a>)]) -> Vec<Arg<'a>> {
     let mut args: Vec<Option<Arg<'a>>> = (0..count).map(|_| None).collect();

@@ -23,16 +23,16 @@ impl<'a> Elaborator<'a> {
     /// vector is as long as the vector that the other branch has.
     pub(super) fn with_lengths_of_each_other(&mut self, template: &Ty, then: Expr, otherwise: Expr) -> (Expr, Expr) {
         let (a, b) = (then.ty().without_bounds(), otherwise.ty().without_bounds());
-        let wanted_a = self.borrowed(template, (&a, &leaves(&then)), &b);
-        let wanted_b = self.borrowed(template, (&b, &leaves(&otherwise)), &wanted_a);
+        let wanted_a = self.padded_type(template, &then, &b);
+        let wanted_b = self.padded_type(template, &otherwise, &wanted_a);
         if self.differs(template, &wanted_a, &wanted_b) {
             // branches in these may be of other cases
             let open = in_sums(template, &a, &b, &mut |_, _| Size::unknown());
             let values = [leaves(&then), leaves(&otherwise)].concat();
             let shared = self.ends(template, &open, &values, &|size| !size.has_unknown());
-            let fits = |value: &Expr| !self.differs(template, &self.with_room_of(template, value, &shared), &shared);
+            let fits = |value: &Expr| !self.differs(template, &self.padded_type(template, value, &shared), &shared);
             if !has_unknown(&shared) && values.iter().all(fits) {
-                return (self.with_room_for(template, then, &shared), self.with_room_for(template, otherwise, &shared));
+                return (self.padded_inside(template, then, &shared), self.padded_inside(template, otherwise, &shared));
             }
         }
         let mut fit = |value: Expr, have: &Type, wanted: &Type| {
@@ -45,16 +45,22 @@ impl<'a> Elaborator<'a> {
         (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
     }
 
-    /// A value's type, with the lengths of another where it is never of the case.
-    fn with_room_of(&self, template: &Ty, value: &Expr, other: &Type) -> Type {
-        self.borrowed(template, (&value.ty().without_bounds(), std::slice::from_ref(value)), other)
+    /// A value's type, with the lengths of another where the value is never of the case.
+    fn padded_type(&self, template: &Ty, value: &Expr, other: &Type) -> Type {
+        self.borrowed(template, (&value.ty().without_bounds(), &leaves(value)), other)
     }
 
-    /// A choice of values that are as long as a type where they are of the case, each as long in the data of the others.
-    fn with_room_for(&mut self, template: &Ty, value: Expr, shared: &Type) -> Expr {
+    /// A value, as long as a type says in the data of cases that it is never of.
+    pub(super) fn padded(&mut self, template: &Ty, value: Expr, ty: &Type) -> Expr {
+        let wanted = self.padded_type(template, &value, ty);
+        self.with_lengths(value, &wanted)
+    }
+
+    /// The same of each value that a choice is between, where each is as long as the type in the data of its own case.
+    fn padded_inside(&mut self, template: &Ty, value: Expr, shared: &Type) -> Expr {
         let span = value.span();
         let inside = |this: &mut Self, part: &Expr| {
-            let fitted = this.in_branch(|this| Ok(this.with_room_for(template, part.clone(), shared)));
+            let fitted = this.in_branch(|this| Ok(this.padded_inside(template, part.clone(), shared)));
             fitted.unwrap_or_else(|_| part.clone())
         };
         match value.term() {
@@ -64,15 +70,12 @@ impl<'a> Elaborator<'a> {
             }
             Term::Let(x, of, body) => Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
             Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, inside(self, body)).at(span),
-            _ => {
-                let wanted = self.with_room_of(template, &value, shared);
-                self.with_lengths(value, &wanted)
-            }
+            _ => self.padded(template, value, shared),
         }
     }
 
     /// A type, with the lengths of another where no value of these is of the case.
-    pub(super) fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
+    fn borrowed(&self, template: &Ty, (own, values): (&Type, &[Expr]), other: &Type) -> Type {
         match (template, own, other) {
             (Ty::Record(sum, _), Type::Tuple(xs), Type::Tuple(ys)) if sum.is_sum() && sum.fields.len() > 1 => {
                 let mut parts = xs.to_vec();
@@ -168,9 +171,7 @@ impl<'a> Elaborator<'a> {
             this.local.of_data.clone_from(&said.1);
         };
         again(self);
-        // a number that the declaration says is no length that data gives
-        let declared = state.to_core().unwrap_or_else(|| ty.map_sizes(&mut |_| Size::unknown()));
-        let unknown = || in_sums(state, &ty, &declared, &mut |_, said| said.as_constant().map_or_else(Size::unknown, Size::constant));
+        let unknown = || with_lengths_of_its_own(state, &ty, &mut Size::unknown);
         let open = unknown();
         let made = self.loop_of(f, (&n, &init), &open, span, &mut |this, next| {
             let wanted = in_sums(state, &open, &next.ty().without_bounds(), &mut |_, have| have.clone());
@@ -191,15 +192,10 @@ impl<'a> Elaborator<'a> {
         if self.shares_lengths && !has_unknown(&shared) {
             again(self);
             // only data of cases that a value is never of have no length of their own
-            let fitted = |this: &mut Self, value: Expr| {
-                let have = value.ty().without_bounds();
-                let wanted = this.borrowed(state, (&have, &leaves(&value)), &shared);
-                this.with_lengths(value, &wanted)
-            };
-            let init = fitted(self, init);
+            let init = self.padded(state, init, &shared);
             let mut fits = !self.differs(state, init.ty(), &shared);
             let made = self.loop_of(f, (&n, &init), &shared, span, &mut |this, next| {
-                let next = fitted(this, next);
+                let next = this.padded(state, next, &shared);
                 fits &= !this.differs(state, next.ty(), &shared);
                 if fits { this.coerce(next, &shared, span, KEEPS) } else { Ok(next) }
             });
@@ -313,6 +309,12 @@ impl<'a> Elaborator<'a> {
     pub(super) fn case_of(&self, value: &Expr) -> Option<i64> {
         self.told(&part(value, 0)).size()?.as_constant()
     }
+}
+
+/// A type with such lengths in its sums, but where the declaration says a number, which nothing changes.
+pub(super) fn with_lengths_of_its_own(template: &Ty, ty: &Type, length: &mut dyn FnMut() -> Size) -> Type {
+    let declared = template.to_core().unwrap_or_else(|| ty.map_sizes(&mut |_| Size::unknown()));
+    in_sums(template, ty, &declared, &mut |_, said| said.as_constant().map_or_else(&mut *length, Size::constant))
 }
 
 /// A type whose tags say how many cases there are.

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use super::arguments::{apart, arguments, function_key};
 use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope, Siblings};
 use super::env::Env;
+use super::lengths::with_lengths_of_its_own;
 use super::matching::in_sums;
 use super::passed::{InSums, Passed};
 use super::special::{Slot, Special};
@@ -45,6 +46,7 @@ pub(super) struct Making {
     /// Its function arguments that are closures: their numbers, and where they are written.
     closures: Vec<(u32, Span)>,
     text: Span,
+    /// The lengths in its parameters' sums.
     pub(super) lengths: InSums,
     /// What its calls of itself pass on.
     pub(super) passed: Passed,
@@ -157,10 +159,10 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// The innermost recursive function, which is made.
+    /// Ends what `begin` began: what the function's calls of itself pass on is known.
     pub(super) fn end(&mut self, special: Result<Rc<Special>>) -> Result<Rc<Special>> {
         self.passed = self.making.pop().map(|making| Rc::new(making.passed)).unwrap_or_default();
-        Ok(Rc::new(Special { passed: self.passed.clone(), ..(*special?).clone() }))
+        Ok(Rc::new(special?.passing(self.passed.clone())))
     }
 
     /// What a recursive function's callers need to know before its body is there.
@@ -223,7 +225,8 @@ impl<'a> Elaborator<'a> {
         let slot = |(at, value): (usize, Expr)| {
             let ty = value.ty().map_sizes(&mut |size| self.normal(size));
             let name = self.name_of_parameter(&closure.params[at], at);
-            let ty = if lengths == InSums::Own { with_own_lengths(&templates[at], &ty, &name) } else { ty };
+            let mut own = || Size::var(&Var::fresh(&format!("{}_n", &*name), Type::INDEX));
+            let ty = if lengths == InSums::Own { with_lengths_of_its_own(&templates[at], &ty, &mut own) } else { ty };
             Slot { name, arg: value, ty }
         };
         let mut slots: Vec<Slot> = values.into_iter().map(slot).collect();
@@ -275,13 +278,4 @@ impl<'a> Elaborator<'a> {
         };
         Ok((special, slots))
     }
-}
-
-/// A type whose lengths in sums are variables where no number is declared.
-fn with_own_lengths(template: &Ty, ty: &Type, name: &str) -> Type {
-    let declared = template.to_core().unwrap_or_else(|| ty.clone());
-    in_sums(template, ty, &declared, &mut |_, said| match said.as_constant() {
-        Some(length) => Size::constant(length),
-        None => Size::var(&Var::fresh(&format!("{name}_n"), Type::INDEX)),
-    })
 }

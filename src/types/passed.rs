@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::OfData;
-use super::arguments::{apart, function_key};
+use super::arguments::{apart, function_key, values};
 use super::canonical::has_unknown;
 use super::elaborate::{Arg, Elaborator, Failed, Result};
-use super::lengths::{has_sum, leaves};
+use super::lengths::{has_sum, leaves, with_lengths_of_its_own};
 use super::matching::{in_sums, part};
 use super::nested::Recursive;
 use super::special::Special;
@@ -104,8 +104,7 @@ impl<'a> Elaborator<'a> {
         let args = if lengths == InSums::Shared && is_in_scope { self.with_lengths_in_sums(templates, args, &types) } else { args };
         let mut passed = std::mem::take(&mut self.making[at].passed);
         passed.values.resize(types.len(), Vec::new());
-        let values = args.iter().filter_map(|arg| if let Arg::Value(value) = arg { Some(value) } else { None });
-        for (((template, value), param), known) in templates.iter().zip(values).zip(&special.params).zip(&mut passed.values) {
+        for (((template, value), param), known) in templates.iter().zip(values(&args)).zip(&special.params).zip(&mut passed.values) {
             if has_lengths(template) {
                 passed.is_other |= self.differs(template, value.ty(), param.ty());
                 known.extend(leaves(value).iter().map(|value| self.decided(template, value, value.ty())));
@@ -121,11 +120,7 @@ impl<'a> Elaborator<'a> {
         let mut known = templates.iter().zip(types);
         let fit = |arg| match arg {
             Arg::Value(value) => Arg::Value(match known.next() {
-                Some((template, ty)) if has_lengths(template) => {
-                    let have = value.ty().without_bounds();
-                    let wanted = self.borrowed(template, (&have, &leaves(&value)), ty);
-                    self.with_lengths(value, &wanted)
-                }
+                Some((template, ty)) if has_lengths(template) => self.padded(template, value, ty),
                 Some(_) | None => value,
             }),
             Arg::Function(_) => arg,
@@ -138,9 +133,8 @@ impl<'a> Elaborator<'a> {
         if !self.shares_lengths {
             return None;
         }
-        let args: Vec<&Expr> = args.iter().filter_map(|arg| if let Arg::Value(value) = arg { Some(value) } else { None }).collect();
         let mut outside: Vec<(Var, Size)> = Vec::new();
-        special.params.iter().zip(&args).for_each(|(param, arg)| match_sizes(param.ty(), arg.ty(), &mut outside));
+        special.params.iter().zip(values(args)).for_each(|(param, arg)| match_sizes(param.ty(), arg.ty(), &mut outside));
         let inside = self.with_lengths_of(&special.params);
         let outer = std::mem::replace(&mut self.local.facts, inside);
         let own = special.params.iter().zip(templates).map(|(param, template)| {
@@ -159,10 +153,8 @@ impl<'a> Elaborator<'a> {
             is_known
         };
         let mut types = Vec::new();
-        for (((template, arg), param), passed) in templates.iter().zip(args).zip(&special.params).zip(&special.passed.values) {
-            let declared = template.to_core().unwrap_or_else(|| param.ty().clone());
-            let open =
-                in_sums(template, param.ty(), &declared, &mut |_, said| said.as_constant().map_or_else(Size::unknown, Size::constant));
+        for (((template, arg), param), passed) in templates.iter().zip(values(args)).zip(&special.params).zip(&special.passed.values) {
+            let open = with_lengths_of_its_own(template, param.ty(), &mut Size::unknown);
             let given = leaves(arg).iter().map(|value| self.decided(template, value, param.ty())).collect();
             let ty = self.ends(template, &open, &[passed.clone(), given].concat(), &is_known);
             let ty = ty.map_sizes(&mut |size| {

@@ -28,17 +28,22 @@ pub struct Special {
     pub name: Rc<str>,
     /// The value parameters, then what else the body needs, as bound while the body was made.
     pub(super) params: Vec<Var>,
-    pub(super) extra: Vec<Var>,
-    pub(super) result: Type,
+    extra: Vec<Var>,
+    result: Type,
     /// What of the value is a size that the shapes and Index arguments tell: `matrixRows m` is one.
-    pub(super) value: Told,
+    value: Told,
     /// Whether the value is one only after a check, so that it has to be called.
-    pub(super) is_checked: bool,
+    is_checked: bool,
     /// What its calls of itself pass on.
     pub(super) passed: Rc<Passed>,
 }
 
 impl Special {
+    /// The same whose calls of itself pass this on.
+    pub(super) fn passing(&self, passed: Rc<Passed>) -> Special {
+        Special { passed, ..self.clone() }
+    }
+
     /// The function with its body.
     fn function(&self, sizes: Vec<Var>, body: Expr, doc: Option<String>, span: Span) -> Function {
         Function {
