@@ -187,11 +187,20 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// The functions that are made.
+    pub(super) fn functions(&self) -> Functions {
+        Functions { memo: self.memo.clone(), taken: self.taken.clone(), count: self.program.functions.len() }
+    }
+
+    /// Keeps these functions, and drops those that were made since.
+    pub(super) fn keep(&mut self, functions: &Functions) {
+        (self.memo, self.taken) = (functions.memo.clone(), functions.taken.clone());
+        self.program.functions.truncate(functions.count);
+    }
+
     fn state(&self) -> State {
         State {
-            memo: self.memo.clone(),
-            taken: self.taken.clone(),
-            functions: self.program.functions.len(),
+            functions: self.functions(),
             diagnostics: self.diagnostics.len(),
             of_data: self.local.of_data.clone(),
             pending: self.local.pending.last().map_or(0, Vec::len),
@@ -199,8 +208,8 @@ impl<'a> Elaborator<'a> {
     }
 
     fn go_back(&mut self, state: &State) {
-        (self.memo, self.taken, self.local.of_data) = (state.memo.clone(), state.taken.clone(), state.of_data.clone());
-        self.program.functions.truncate(state.functions);
+        self.keep(&state.functions);
+        self.local.of_data.clone_from(&state.of_data);
         self.diagnostics.truncate(state.diagnostics);
         if let Some(pending) = self.local.pending.last_mut() {
             pending.truncate(state.pending);
@@ -208,11 +217,16 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// What elaboration has made so far.
-struct State {
+/// The functions that were made until some moment.
+pub(super) struct Functions {
     memo: HashMap<String, Rc<Special>>,
     taken: HashSet<Rc<str>>,
-    functions: usize,
+    count: usize,
+}
+
+/// What elaboration has made so far.
+struct State {
+    functions: Functions,
     diagnostics: usize,
     of_data: OfData,
     /// The lets and checks of the innermost scope.

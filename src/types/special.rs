@@ -292,7 +292,7 @@ impl<'a> Elaborator<'a> {
             let function = special.function(sizes, body, doc, span);
             return Ok(self.add(special, function, of_data));
         };
-        let before = (self.memo.clone(), self.taken.clone(), self.program.functions.len());
+        let before = self.functions();
         let said = self.diagnostics.len();
         // inside of another attempt one attempt is enough
         let is_tried = self.is_trying;
@@ -352,8 +352,7 @@ impl<'a> Elaborator<'a> {
                 }
                 made => Some(made?),
             };
-            (self.memo, self.taken) = (before.0.clone(), before.1.clone());
-            self.program.functions.truncate(before.2);
+            self.keep(&before);
             extra = made.map_or(extra, |(_, beside)| beside.extra);
         }
     }
