@@ -888,3 +888,34 @@ fn long_functions_compile_within_the_limits() {
         }
     });
 }
+
+/// Lengths that take many operations: types have their names, which end with the step, the branch or the element that computes them.
+const LONG_LENGTHS: &str = "
+let rows (v: Vector<n>) (k: Index) : Double =
+  let m = build 4 (fun i -> let p = (min k 100 + 9) / 10 in build p (fun j -> v[0] + double (i * j)))
+  vectorSum m[2]
+let twice (v: Vector<n>) (k: Index) : Double =
+  let p = (min k 100 + 9) / 10
+  let a = build p (fun i -> double i * v[0])
+  let q = (min k 100 + 9) / 10
+  vectorSum (build q (fun i -> a[i] * 2.0))
+let choose (v: Vector<n>) (k: Index) : Double =
+  let p = max 1 (min k 100 / 3)
+  let a = if k > 3 then build p (fun i -> double i * v[0]) else build p (fun i -> v[0])
+  vectorSum (ifold (fun (s: Vector<m>) t -> build m (fun i -> s[i] * 2.0)) a 3)
+let nested (v: Vector<n>) (k: Index) : Double =
+  ifold (fun s t -> let p = (min (k + t) 100 + 9) / 10 in s + vectorSum (build p (fun i -> v[0] + s))) 0.0 3
+let _sum (k: Index) (x: Double) : Double = let p = (min k 100 + 9) / 10 in vectorSum (build p (fun i -> x * double i))
+let many (v: Vector<n>) (k: Index) : Double = vectorSum (build n (fun i -> _sum (k + i) v[i]))
+";
+
+#[test]
+fn long_lengths_have_names() {
+    if !compiler_is_there() {
+        return;
+    }
+    let arguments = ["0", "1", "7", "25", "1000"].map(|k| ["[1.5, 2]", k]);
+    let entries = ["rows", "twice", "choose", "nested", "many"];
+    let calls: Vec<(&str, &[&str])> = entries.iter().flat_map(|entry| arguments.iter().map(|given| (*entry, given.as_slice()))).collect();
+    as_interpreted(LONG_LENGTHS, &calls);
+}

@@ -2,7 +2,7 @@
 //!
 //! In: core variables and sizes. Out: Futhark names and types. A tuple variable is a name for each component, since
 //! all that is done with a tuple is taking it apart. A let-bound Index that is a polynomial is written out in sizes,
-//! so that no size ends with the scope of a let.
+//! so that no size ends with the scope of a let; of what takes many operations, sizes have the name.
 //!
 //!     let k = n + 1 in build k (fun i -> …)   →   tabulate (n + 1) (\i -> …)
 
@@ -164,7 +164,7 @@ impl<'a> Emitter<'a> {
             && let Some(size) = Size::try_of_expr(value)
         {
             let size = self.expand(&size);
-            if size.has_fold() {
+            if has_name(&size) {
                 self.name_size(&size, var);
             } else {
                 self.defined.insert(var.clone(), size);
@@ -351,11 +351,23 @@ impl<'a> Emitter<'a> {
 
     /// That a length that depends on data, or that a loop computes, is the value of this variable.
     pub fn name_size(&mut self, size: &Size, var: &Var) {
-        if size.has_fold() {
+        if has_name(size) {
             self.computed.push((size.clone(), var.clone()));
         }
         if let Some(Atom::Unknown(id)) = size.as_atom() {
             self.named.insert(*id, Size::var(var));
         }
     }
+}
+
+/// Whether types call a length by the name that a `let` gives it: where a loop computes it, or it takes many operations.
+fn has_name(size: &Size) -> bool {
+    size.has_fold() || matches!(size.as_atom(), Some(Atom::Term(term)) if operations(&term.expr) > WRITTEN)
+}
+
+/// How many operations of a length are written out in types.
+const WRITTEN: usize = 2;
+
+fn operations(expr: &Expr) -> usize {
+    usize::from(matches!(expr.term(), Term::Prim(..) | Term::If(..))) + expr.term().children().map(operations).sum::<usize>()
 }

@@ -118,17 +118,12 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
             lines
         }
         Fut::Loop(repeat) => {
-            let pattern = pattern(&repeat.pattern);
-            let head = format!("loop {pattern} = ");
-            let init = block(&repeat.init, column + head.chars().count());
-            let mut lines = match init.as_slice() {
-                [one] => vec![format!("{head}{one}")],
-                _ => {
-                    let mut lines = vec![format!("loop {pattern} =")];
-                    lines.extend(indent(7, block(&repeat.init, column + 7)));
-                    lines
-                }
-            };
+            let mut lines = binder("loop ", &repeat.pattern, column);
+            let width = lines.first().map_or(0, |head| head.chars().count() + 1);
+            match block(&repeat.init, column + width).as_slice() {
+                [one] if lines.len() == 1 => ending(&mut lines, &format!(" {one}")),
+                _ => lines.extend(indent(7, block(&repeat.init, column + 7))),
+            }
             match &repeat.trip {
                 Trip::For(i, n) => lines.extend(after(&format!("for {i} < "), block_at(n, SUM, column + 9))),
                 Trip::While(go) => lines.push(format!("while {go}")),
@@ -182,14 +177,12 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
         Fut::Array(parts) => commas('[', parts, ']', column),
         Fut::Index(array, places) => {
             let mut lines = block_at(array, PRIMARY, column);
-            let places: Vec<String> = places.iter().map(|place| block(place, column).join(" ")).collect();
-            ending(&mut lines, &format!("[{}]", places.join(", ")));
+            ending(&mut lines, &format!("[{}]", subscripts(places, column)));
             lines
         }
         Fut::With(array, places, value) => {
             let mut lines = block_at(array, APPLY, column);
-            let places: Vec<String> = places.iter().map(|place| block(place, column).join(" ")).collect();
-            ending(&mut lines, &format!(" with [{}] =", places.join(", ")));
+            ending(&mut lines, &format!(" with [{}] =", subscripts(places, column)));
             lines.extend(indent(2, block_at(value, OR, column + 2)));
             lines
         }
@@ -237,19 +230,43 @@ fn commas(open: char, parts: &[Fut], close: char, column: usize) -> Vec<String> 
     lines
 }
 
+/// Subscripts, which stay on one line.
+fn subscripts(places: &[Fut], column: usize) -> String {
+    let one = |place: &Fut| flat(place).unwrap_or_else(|| block(place, column).join(" "));
+    places.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 fn let_lines(binding: &Binding, column: usize) -> Vec<String> {
-    let head = format!("let {} =", pattern(&binding.pattern));
+    let mut lines = binder("let ", &binding.pattern, column);
+    let width = lines.last().map_or(0, |head| head.chars().count() + 1);
     if let Some(text) = flat(&binding.value)
-        && column + head.chars().count() + 1 + text.chars().count() <= WIDTH
+        && column + width + text.chars().count() <= WIDTH
     {
-        return vec![format!("{head} {text}")];
+        ending(&mut lines, &format!(" {text}"));
+        return lines;
     }
-    let value = block(&binding.value, column + 2);
-    // one line below would be pulled up again
-    if let [one] = value.as_slice() {
-        return vec![format!("{head} {one}")];
+    match block(&binding.value, column + 2).as_slice() {
+        // one line below would be pulled up again
+        [one] => ending(&mut lines, &format!(" {one}")),
+        value => lines.extend(indent(2, value.to_vec())),
     }
-    std::iter::once(head).chain(indent(2, value)).collect()
+    lines
+}
+
+/// A keyword, the pattern behind it and `=`; a tuple that does not fit has a line for each component.
+fn binder(keyword: &str, bound: &Pattern, column: usize) -> Vec<String> {
+    let one = format!("{keyword}{} =", pattern(bound));
+    match bound {
+        Pattern::Tuple(parts) if column + one.chars().count() > WIDTH => {
+            let mut lines: Vec<String> = parts.iter().map(|part| format!(", {}", component(part))).collect();
+            if let Some(first) = lines.first_mut() {
+                first.replace_range(..1, "(");
+            }
+            lines.push(") =".to_string());
+            after(keyword, lines)
+        }
+        Pattern::Name(_) | Pattern::Tuple(_) | Pattern::Sized { .. } | Pattern::Wild => vec![one],
+    }
 }
 
 /// An expression in a place that asks for a level.
@@ -283,16 +300,20 @@ fn names(params: &[Pattern]) -> String {
     params.iter().map(pattern).collect::<Vec<_>>().join(" ")
 }
 
+/// A component of a tuple's pattern.
+fn component(part: &Pattern) -> String {
+    match part {
+        Pattern::Sized { sizes, name, ty } if sizes.is_empty() => format!("{name}: {ty}"),
+        Pattern::Name(_) | Pattern::Tuple(_) | Pattern::Sized { .. } | Pattern::Wild => pattern(part),
+    }
+}
+
 /// A pattern on one line.
 pub fn pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Name(name) => name.clone(),
         Pattern::Tuple(parts) => {
-            let parts = parts.iter().map(|part| match part {
-                Pattern::Sized { sizes, name, ty } if sizes.is_empty() => format!("{name}: {ty}"),
-                other => self::pattern(other),
-            });
-            format!("({})", parts.collect::<Vec<_>>().join(", "))
+            format!("({})", parts.iter().map(component).collect::<Vec<_>>().join(", "))
         }
         Pattern::Sized { sizes, name, ty } if sizes.is_empty() => format!("({name}: {ty})"),
         Pattern::Sized { sizes, name, ty } => {

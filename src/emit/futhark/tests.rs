@@ -319,9 +319,28 @@ fn sums_over_steps_go_in_chunks() {
   ifold (fun (s, t) i -> (build m (fun j -> s[j] + sin M[i][j]), t - M[i][0])) (z, 1.0) n",
         "entry f [n] [m] (M: [n][m]f64) (z: [m]f64) : ([m]f64, f64) =
   let chunks = i64.max 1 (i64.min 4096 (n // 32))
-  let sums = tabulate (i64.max 1 (i64.min 4096 (n // 32))) (\\q -> f_sums_1 n m chunks q M)
+  let sums = tabulate chunks (\\q -> f_sums_1 n m chunks q M)
   in ( tabulate m (\\j -> z[j] + f64.sum (map (\\(x_0, _x_1) -> x_0[j]) sums))
      , 1.0 + f64.sum (map (\\(_x_0, x_1) -> x_1) sums)
      )",
     );
+}
+
+#[test]
+fn types_have_the_names_of_lengths_of_many_operations() {
+    let source = "let f (v: Vector<n>) (k: Index) =
+  let p = (min k 100 + 9) / 10
+  vectorSum (ifold (fun (a: Vector<m>) i -> build m (fun j -> a[j] * v[i])) (build p (fun j -> v[0])) n)";
+    let text = emitted(source, "none").expect("is emitted");
+    assert!(text.contains("let p = (i64.min k 100 + 9) // 10") && text.contains("loop (a_2: [p]f64)"), "{text}");
+}
+
+#[test]
+fn long_patterns_have_a_line_for_each_component() {
+    let source = "let f (before_the_last: Vector<n>) (of_the_last_step: Vector<n>) (now: Vector<n>) =
+  ifold (fun (before_the_last, of_the_last_step, now) i -> (of_the_last_step, now, before_the_last))
+    (before_the_last, of_the_last_step, now) (n + length now)";
+    let wanted = "  loop ( before_the_last_2: [n]f64\n       , of_the_last_step_2: [n]f64\n       , now_2: [n]f64\n       ) =";
+    let text = entry(&source.replace("now", "in_this_step_of_the_program"), "f");
+    assert!(text.contains(&wanted.replace("now", "in_this_step_of_the_program")), "{text}");
 }
