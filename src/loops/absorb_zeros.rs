@@ -114,10 +114,7 @@ fn store(stmt: &mut Stmt, base: Id, offset: &Value) -> bool {
         return false;
     }
     let Some(added) = args.pop() else { return false };
-    *value = match prim {
-        Prim::Sub => Value::Prim { prim: Prim::Neg, elem: Elem::Double, plain: true, args: vec![added] },
-        _ => added,
-    };
+    *value = if *prim == Prim::Sub { Value::Prim { prim: Prim::Neg, elem: Elem::Double, plain: true, args: vec![added] } } else { added };
     if let Stmt::Update { base, offset, value } = stmt {
         let place = Place::Element { base: *base, offset: Some(offset.clone()) };
         *stmt = Stmt::Assign { place, value: value.clone() };

@@ -93,10 +93,10 @@ impl Builder {
     fn var(&self, expr: &Expr) -> Option<Value> {
         match expr.term() {
             Term::Var(var) => self.vars.get(var).cloned(),
-            Term::Proj(state, k) if matches!(state.term(), Term::Var(_)) => match state.term() {
-                Term::Var(var) => self.states.get(var)?.get(*k).cloned(),
-                _ => None,
-            },
+            Term::Proj(state, k) if matches!(state.term(), Term::Var(_)) => {
+                let Term::Var(var) = state.term() else { return None };
+                self.states.get(var)?.get(*k).cloned()
+            }
             Term::Fold { .. } | Term::Proj(..) if !self.folds.is_empty() => {
                 let size = Size::try_of_expr(expr)?;
                 self.folds.iter().find(|(known, _)| *known == size).map(|(_, value)| value.clone())
@@ -127,9 +127,9 @@ impl Builder {
         self.compute_folds_of(n);
         self.compute_folds_of(init);
         let value = |this: &Builder, expr: &Expr| sizes::value(&Size::try_of_expr(expr)?, &this.ranges, &|expr| this.var(expr));
-        let values = |this: &Builder, expr: &Expr| match expr.term() {
-            Term::Tuple(parts) => parts.iter().map(|part| value(this, part)).collect::<Option<Vec<_>>>(),
-            _ => Some(vec![value(this, expr)?]),
+        let values = |this: &Builder, expr: &Expr| {
+            let parts = if let Term::Tuple(parts) = expr.term() { parts.as_slice() } else { std::slice::from_ref(expr) };
+            parts.iter().map(|part| value(this, part)).collect::<Option<Vec<_>>>()
         };
         let (Some(count), Some(first)) = (value(self, n), values(self, init)) else { return };
         let states: Vec<Id> = first.iter().map(|_| self.local(acc.name(), Elem::Index, Form::Scalar { mutable: true })).collect();

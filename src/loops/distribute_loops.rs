@@ -81,10 +81,11 @@ fn second_loop(locals: &mut Vec<Local>, stmt: &mut Stmt) -> Option<Stmt> {
 /// What the only function in a value is of.
 fn operand(value: &Value) -> Option<&Value> {
     fn go<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
-        match value {
-            Value::Prim { prim, elem: Elem::Double, args, .. } if has_vector_form(*prim) => found.push(&args[0]),
-            Value::Prim { args, .. } => args.iter().for_each(|arg| go(arg, found)),
-            _ => {}
+        let Value::Prim { prim, elem, args, .. } = value else { return };
+        if *elem == Elem::Double && has_vector_form(*prim) {
+            found.push(&args[0]);
+        } else {
+            args.iter().for_each(|arg| go(arg, found));
         }
     }
     let mut found = Vec::new();

@@ -36,10 +36,7 @@ fn added(before: Value, offset: &Value) -> Value {
         }
         Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Index, plain: true, args } if args.len() == 2 => {
             let first = added(before, &args[0]);
-            match prim {
-                Prim::Add => added(first, &args[1]),
-                _ => index(Prim::Sub, first, flat(&args[1])),
-            }
+            if *prim == Prim::Add { added(first, &args[1]) } else { index(Prim::Sub, first, flat(&args[1])) }
         }
         other => {
             let mut other = other.clone();

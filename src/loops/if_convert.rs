@@ -166,6 +166,14 @@ fn is_safe(value: &Value) -> bool {
         Value::Local(_) | Value::Double(_) | Value::Bool(_) => true,
         Value::Prim { prim, elem: Elem::Double | Elem::Bool, args, .. } => *prim != Prim::ToIndex && args.iter().all(is_safe),
         Value::Helper("smooth_select", args) => args.iter().all(is_safe),
-        _ => false,
+        Value::Index(_)
+        | Value::Prim { .. }
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::Select(_)
+        | Value::Helper(..)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => false,
     }
 }

@@ -128,7 +128,16 @@ fn is_index_sum(value: &Value) -> bool {
     match value {
         Value::Local(_) | Value::Index(_) => true,
         Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Index, plain: true, args } => args.iter().all(is_index_sum),
-        _ => false,
+        Value::Double(_)
+        | Value::Bool(_)
+        | Value::Prim { .. }
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::Select(_)
+        | Value::Helper(..)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => false,
     }
 }
 
@@ -214,7 +223,17 @@ pub(super) fn rename(block: &mut [Stmt], from: Id, to: Id) {
                     Place::Local(_) | Place::Element { .. } => {}
                 }
             }
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Update { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
         stmt.blocks_mut().for_each(|inner| rename(inner, from, to));
     }

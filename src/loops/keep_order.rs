@@ -56,10 +56,7 @@ fn overwrites<'a>(outer: Id, block: &'a [Stmt], inner: &mut Vec<(Id, &'a Value)>
 fn meets(offset: &Value, outer: Id, inner: &[(Id, &Value)], named: &HashMap<Id, Value>) -> bool {
     let (mut rest, mut found) = (offset, false);
     loop {
-        let (row, subscript) = match rest {
-            Value::InRow(parts) => (Some(&parts[0]), &parts[2]),
-            subscript => (None, subscript),
-        };
+        let (row, subscript) = if let Value::InRow(parts) = rest { (Some(&parts[0]), &parts[2]) } else { (None, rest) };
         match growth(subscript, outer, named) {
             Some(0) => {}
             Some(step) if spans(subscript, step, inner, named) => found = true,

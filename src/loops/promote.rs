@@ -62,22 +62,19 @@ impl Promoter<'_> {
             if let Stmt::Room(room) = &stmt {
                 self.lengths.insert(room.id, room.dims.clone());
             }
-            match &mut stmt {
-                Stmt::For { i, count, body, .. } => {
-                    self.around.enter(*i, count);
-                    self.block(body);
-                    self.around.leave();
-                    let few = matches!(count, Value::Index(count) if *count <= FEW);
-                    let sums = if few { Vec::new() } else { self.sums(*i, body) };
-                    let touched = self.touched(count, &sums);
-                    out.extend(sums.iter().map(|sum| Stmt::Declare { id: sum.local, init: Some(Value::Double(0.0)) }));
-                    out.push(stmt);
-                    out.extend(touched);
-                }
-                _ => {
-                    stmt.blocks_mut().for_each(|inner| self.block(inner));
-                    out.push(stmt);
-                }
+            if let Stmt::For { i, count, body, .. } = &mut stmt {
+                self.around.enter(*i, count);
+                self.block(body);
+                self.around.leave();
+                let few = matches!(count, Value::Index(count) if *count <= FEW);
+                let sums = if few { Vec::new() } else { self.sums(*i, body) };
+                let touched = self.touched(count, &sums);
+                out.extend(sums.iter().map(|sum| Stmt::Declare { id: sum.local, init: Some(Value::Double(0.0)) }));
+                out.push(stmt);
+                out.extend(touched);
+            } else {
+                stmt.blocks_mut().for_each(|inner| self.block(inner));
+                out.push(stmt);
             }
         }
         *block = out;
@@ -188,11 +185,10 @@ impl Addition<'_> {
 
 /// Puts a local for what a sum begins with.
 fn start_from(sum: &mut Value, local: Id) {
-    match sum {
-        Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
-            args.iter_mut().take(1).for_each(|first| start_from(first, local))
-        }
-        first => *first = Value::Local(local),
+    if let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } = sum {
+        args.iter_mut().take(1).for_each(|first| start_from(first, local));
+    } else {
+        *sum = Value::Local(local);
     }
 }
 

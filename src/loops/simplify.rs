@@ -191,7 +191,17 @@ fn sweep(block: Block, live: &HashSet<Id>) -> Block {
                     out.extend(body);
                 }
             }
-            other => out.push(other),
+            other @ (Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Update { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_)) => out.push(other),
         }
     }
     out

@@ -55,11 +55,12 @@ impl Pass<'_> {
         let mut out = Vec::new();
         for mut stmt in std::mem::take(block) {
             stmt.blocks_mut().for_each(|block| self.block(block));
-            let test = match &stmt {
-                Stmt::For { count, body, lanes: Lanes::One, .. } if !matches!(count, Value::Index(count) if *count < 2 * self.width) => {
-                    Test::of(body)
-                }
-                _ => None,
+            let test = if let Stmt::For { count, body, lanes: Lanes::One, .. } = &stmt
+                && !matches!(count, Value::Index(count) if *count < 2 * self.width)
+            {
+                Test::of(body)
+            } else {
+                None
             };
             match test {
                 Some(test) => out.extend(self.in_blocks(stmt, test)),

@@ -42,16 +42,16 @@ impl Strips {
     /// The blocks of so many iterations; `note`: what a reader is told of them.
     pub fn of(count: &Value, width: i64, note: &str, locals: &mut Vec<Local>, ranges: &mut Ranges) -> Strips {
         let left = folded(Prim::Rem, count.clone(), Value::Index(width));
-        let (declared, blocks) = match folded(Prim::Div, count.clone(), Value::Index(width)) {
-            blocks @ Value::Index(_) => (None, blocks),
-            blocks => {
-                let note = format!("{width} at a time, {note}");
-                let form = Form::Scalar { mutable: false };
-                locals.push(Local { name: "blocks".into(), elem: Elem::Index, form, note: Some(note.into()) });
-                let id = locals.len() - 1;
-                ranges.insert(id, ranges.of(&blocks));
-                (Some(Stmt::Declare { id, init: Some(blocks) }), Value::Local(id))
-            }
+        let blocks = folded(Prim::Div, count.clone(), Value::Index(width));
+        let (declared, blocks) = if matches!(blocks, Value::Index(_)) {
+            (None, blocks)
+        } else {
+            let note = format!("{width} at a time, {note}");
+            let form = Form::Scalar { mutable: false };
+            locals.push(Local { name: "blocks".into(), elem: Elem::Index, form, note: Some(note.into()) });
+            let id = locals.len() - 1;
+            ranges.insert(id, ranges.of(&blocks));
+            (Some(Stmt::Declare { id, init: Some(blocks) }), Value::Local(id))
         };
         Strips { declared, blocks, width, left }
     }

@@ -71,10 +71,8 @@ impl Marker<'_> {
         let adds = || body.stores.iter().any(|store| body.loads.contains(store));
         let plain = block.len() == 1 && !body.calls && !(few && adds());
         let iterations = Iterations { i, count, own: &body.declared, around: &self.around, ranges: self.ranges };
-        match body.lanes(&iterations, self.homes) {
-            Lanes::Any if plain => Lanes::One,
-            lanes => lanes,
-        }
+        let lanes = body.lanes(&iterations, self.homes);
+        if plain && matches!(lanes, Lanes::Any) { Lanes::One } else { lanes }
     }
 }
 
@@ -280,13 +278,12 @@ fn adds_to(id: Id, value: &Value) -> bool {
 
 /// Whether an offset is different for different i, which one of its subscripts grows with.
 fn grows_with(offset: &Value, i: Id) -> bool {
-    match offset {
-        Value::InRow(parts) => {
-            let [row, length, column] = &**parts;
-            let (by_row, by_column) = (reads(row, i), reads(column, i));
-            !reads(length, i) && by_row != by_column && grows_with(if by_row { row } else { column }, i)
-        }
-        subscript => growth(subscript, i, &HashMap::new()).is_some_and(|step| step != 0),
+    if let Value::InRow(parts) = offset {
+        let [row, length, column] = &**parts;
+        let (by_row, by_column) = (reads(row, i), reads(column, i));
+        !reads(length, i) && by_row != by_column && grows_with(if by_row { row } else { column }, i)
+    } else {
+        growth(offset, i, &HashMap::new()).is_some_and(|step| step != 0)
     }
 }
 
@@ -300,9 +297,14 @@ struct Access<'a> {
 
 impl Access<'_> {
     fn new(offset: &Option<Value>, i: Id) -> Access<'_> {
-        let row = offset.as_ref().map(|offset| match offset {
-            Value::InRow(parts) if matches!(parts[2], Value::Index(_)) => &parts[..2],
-            other => std::slice::from_ref(other),
+        let row = offset.as_ref().map(|offset| {
+            if let Value::InRow(parts) = offset
+                && matches!(parts[2], Value::Index(_))
+            {
+                &parts[..2]
+            } else {
+                std::slice::from_ref(offset)
+            }
         });
         Access { offset, row, stripped: offset.as_ref().map(|offset| stripped(offset, i).0) }
     }

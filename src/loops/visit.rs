@@ -105,7 +105,18 @@ pub fn each_value(block: &[Stmt], f: &mut dyn FnMut(&Value)) {
                 each_value(then, f);
                 each_value(otherwise, f);
             }
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
     }
 }

@@ -34,7 +34,16 @@ impl Affine {
                 (Prim::Sub, [a, b]) => Affine::of(a, named).combined(&Affine::of(b, named), -1),
                 _ => None,
             },
-            _ => None,
+            Value::Double(_)
+            | Value::Bool(_)
+            | Value::Prim { .. }
+            | Value::InRow(_)
+            | Value::Load { .. }
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => None,
         }
     }
 

@@ -60,20 +60,22 @@ impl Around {
         if sum.factor(*i) >= 0 {
             return self.is_natural(sum.at(*i, &Affine::default()), outer, ranges);
         }
-        let counts: &[Value] = match count {
-            Value::Prim { prim: Prim::Min, elem: Elem::Index, args, .. } => args,
-            count => std::slice::from_ref(count),
-        };
+        let counts: &[Value] =
+            if let Value::Prim { prim: Prim::Min, elem: Elem::Index, args, .. } = count { args } else { std::slice::from_ref(count) };
         counts.iter().any(|count| self.is_natural(sum.at(*i, &Affine::of(count, &self.named).plus(-1)), outer, ranges))
     }
 
     /// Whether an offset leads into an array of these lengths: each subscript into its own.
     pub fn is_inside(&self, offset: &Value, lengths: &[Value], ranges: &Ranges) -> bool {
         let Some((last, outer)) = lengths.split_last() else { return false };
-        let (row, column) = match offset {
-            Value::InRow(parts) if parts[1] == *last && !outer.is_empty() => (Some(&parts[0]), &parts[2]),
-            column if outer.is_empty() => (None, column),
-            _ => return false,
+        let (row, column) = if outer.is_empty() {
+            (None, offset)
+        } else if let Value::InRow(parts) = offset
+            && parts[1] == *last
+        {
+            (Some(&parts[0]), &parts[2])
+        } else {
+            return false;
         };
         let is_below = |index: &Value, length: &Value| {
             let more = Value::Prim { prim: Prim::Add, elem: Elem::Index, plain: true, args: vec![index.clone(), Value::Index(1)] };

@@ -57,12 +57,13 @@ impl Iterations<'_> {
         let named = self.around.named();
         if let Value::InRow(parts) = part {
             let [row, length, column] = &**parts;
-            match length {
-                Value::Index(length) if reads(row, self.i) => self.add(row, times.checked_mul(*length)?, to)?,
-                _ => {
-                    (times == 1 && !reads(row, self.i) && !reads(length, self.i)).then_some(())?;
-                    to.rows.push((row, length));
-                }
+            if let Value::Index(length) = length
+                && reads(row, self.i)
+            {
+                self.add(row, times.checked_mul(*length)?, to)?;
+            } else {
+                (times == 1 && !reads(row, self.i) && !reads(length, self.i)).then_some(())?;
+                to.rows.push((row, length));
             }
             return self.add(column, times, to);
         }

@@ -27,7 +27,17 @@ pub fn inside(block: &[Stmt]) -> HashSet<Id> {
             Stmt::For { i: id, .. } => {
                 found.insert(*id);
             }
-            _ => {}
+            Stmt::Assign { .. }
+            | Stmt::Update { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
         found.extend(stmt.blocks().flat_map(|block| inside(block)));
     }
@@ -152,14 +162,12 @@ impl<'a> Effects<'a> {
 
     /// Notes what is added to an element: `own + a - b + …`.
     fn adds(&mut self, value: &Value, own: &Value) -> Option<()> {
-        match value {
-            _ if value == own => Some(()),
-            Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } => {
-                self.reads(&args[1]);
-                self.adds(&args[0], own)
-            }
-            _ => None,
+        if value == own {
+            return Some(());
         }
+        let Value::Prim { prim: Prim::Add | Prim::Sub, elem: Elem::Double, args, .. } = value else { return None };
+        self.reads(&args[1]);
+        self.adds(&args[0], own)
     }
 
     /// An array of this iteration's own, or the elements of a `build`.

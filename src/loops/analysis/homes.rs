@@ -56,7 +56,20 @@ impl Homes {
                     self.join(*id, b.base);
                 }
                 Stmt::Rotate(ids) if changes(ids) => ids.iter().for_each(|id| self.join(ids[0], *id)),
-                _ => {}
+                Stmt::Declare { .. }
+                | Stmt::Assign { .. }
+                | Stmt::Update { .. }
+                | Stmt::For { .. }
+                | Stmt::While { .. }
+                | Stmt::Share(_)
+                | Stmt::If { .. }
+                | Stmt::Fail { .. }
+                | Stmt::NoRoom { .. }
+                | Stmt::Room(_)
+                | Stmt::Invoke(_)
+                | Stmt::Rotate(_)
+                | Stmt::Scope(_)
+                | Stmt::Return(_) => {}
             }
             stmt.blocks().for_each(|block| self.block(block, changes));
         }
@@ -99,7 +112,19 @@ fn collect(block: &[Stmt], blocks: &mut usize, joined: &mut Homes, ids: &mut BTr
                 rotated.iter().for_each(|id| joined.join(rotated[0], *id));
                 ids.extend(rotated);
             }
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Update { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
         stmt.blocks().for_each(|block| collect(block, blocks, joined, ids, set));
     }

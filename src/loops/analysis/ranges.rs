@@ -56,7 +56,14 @@ impl Ranges {
                 let ranges: Vec<_> = args.iter().map(|arg| self.of(arg)).collect();
                 within(exact_range(*prim, &ranges))
             }
-            _ => ANY,
+            Value::Double(_)
+            | Value::Bool(_)
+            | Value::Prim { .. }
+            | Value::Load { .. }
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => ANY,
         }
     }
 

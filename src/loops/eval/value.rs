@@ -90,10 +90,10 @@ impl<'p> Machine<'p> {
             None => None,
         };
         match (first, second) {
-            (first @ Cell::Bool(a), Some(Cell::Bool(b))) => match prim {
-                Prim::And | Prim::Or => Ok(Cell::Bool(b)),
-                _ => real::compare(prim, a, b).map(Cell::Bool).ok_or_else(|| format!("{} {first:?}", unknown())),
-            },
+            (Cell::Bool(_), Some(Cell::Bool(b))) if matches!(prim, Prim::And | Prim::Or) => Ok(Cell::Bool(b)),
+            (first @ Cell::Bool(a), Some(Cell::Bool(b))) => {
+                real::compare(prim, a, b).map(Cell::Bool).ok_or_else(|| format!("{} {first:?}", unknown()))
+            }
             (Cell::Double(x), None) => real::unary(prim, x).map(|value| self.rounded(value)).ok_or_else(unknown),
             (Cell::Double(x), Some(Cell::Double(y))) => match real::binary(prim, x, y) {
                 Some(value) => Ok(self.rounded(value)),

@@ -158,9 +158,13 @@ impl Graph {
         let minus = refs.iter().fold(false, |minus, factor| minus != factor.minus);
         let mut factors = Vec::new();
         for factor in refs {
-            match &self.nodes[factor.node] {
-                Node::Product(inner) if self.style != Style::Written && !self.closed.contains(&factor.node) => factors.extend(inner),
-                _ => factors.push(factor.node),
+            if let Node::Product(inner) = &self.nodes[factor.node]
+                && self.style != Style::Written
+                && !self.closed.contains(&factor.node)
+            {
+                factors.extend(inner);
+            } else {
+                factors.push(factor.node);
             }
         }
         self.of_factors(factors).negated(minus)
@@ -170,12 +174,10 @@ impl Graph {
     fn of_factors(&mut self, mut factors: Vec<usize>) -> Ref {
         if self.style != Style::Written {
             let mut number = 1.0;
-            factors.retain(|&factor| match self.nodes[factor] {
-                Node::Literal(bits) => {
-                    number *= f64::from_bits(bits);
-                    false
-                }
-                _ => true,
+            factors.retain(|&factor| {
+                let Node::Literal(bits) = self.nodes[factor] else { return true };
+                number *= f64::from_bits(bits);
+                false
             });
             while self.style == Style::Factored
                 && let Some((i, j, pair)) = self.named_pair(&factors)
@@ -200,7 +202,7 @@ impl Graph {
         match (factors, self.style) {
             (&[factor], Style::NumbersInside) if !self.named.contains(&factor) => match &self.nodes[factor] {
                 Node::Sum(terms) => Some(terms.clone()),
-                _ => None,
+                Node::Leaf(_) | Node::Literal(_) | Node::Product(_) | Node::Op(..) => None,
             },
             _ => None,
         }
@@ -230,11 +232,13 @@ impl Graph {
     pub fn sum(&mut self, refs: &[Ref]) -> Ref {
         let mut terms = Vec::new();
         for term in refs {
-            match &self.nodes[term.node] {
-                Node::Sum(inner) if self.style != Style::Written && !self.named.contains(&term.node) => {
-                    terms.extend(inner.iter().map(|part| part.negated(term.minus)));
-                }
-                _ => terms.push(*term),
+            if let Node::Sum(inner) = &self.nodes[term.node]
+                && self.style != Style::Written
+                && !self.named.contains(&term.node)
+            {
+                terms.extend(inner.iter().map(|part| part.negated(term.minus)));
+            } else {
+                terms.push(*term);
             }
         }
         if self.style == Style::Written {
@@ -265,9 +269,12 @@ impl Graph {
     }
 
     fn factors(&self, node: usize) -> Vec<usize> {
-        match &self.nodes[node] {
-            Node::Product(factors) if !self.closed.contains(&node) => factors.clone(),
-            _ => vec![node],
+        if let Node::Product(factors) = &self.nodes[node]
+            && !self.closed.contains(&node)
+        {
+            factors.clone()
+        } else {
+            vec![node]
         }
     }
 

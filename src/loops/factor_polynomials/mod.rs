@@ -233,7 +233,14 @@ impl Reader<'_> {
             Value::Double(_) => true,
             Value::Local(id) | Value::Load { base: id, .. } => self.locals.get(*id).is_some_and(|local| local.elem == Elem::Double),
             Value::Prim { prim, elem, .. } => *elem == Elem::Double && !write::gives_bool(*prim) && *prim != Prim::ToIndex,
-            _ => false,
+            Value::Index(_)
+            | Value::Bool(_)
+            | Value::InRow(_)
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => false,
         }
     }
 

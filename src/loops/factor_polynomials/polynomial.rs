@@ -90,10 +90,7 @@ impl Reader<'_> {
         if let Some(known) = self.known.get(&node) {
             return Rc::clone(known);
         }
-        let refs = match &self.graph.nodes[node] {
-            Node::Sum(refs) => refs.clone(),
-            _ => vec![node.into()],
-        };
+        let refs = if let Node::Sum(refs) = &self.graph.nodes[node] { refs.clone() } else { vec![node.into()] };
         let written: Polynomial = refs.iter().map(|term| self.term(*term)).collect();
         let mut polynomial = None;
         if self.expand {
@@ -130,10 +127,7 @@ impl Reader<'_> {
 
     fn is_sum_of_products(&self, node: usize) -> bool {
         let is_value = |term: &Ref| !matches!(self.graph.nodes[term.node], Node::Product(_) | Node::Sum(_));
-        match &self.graph.nodes[node] {
-            Node::Sum(terms) => !self.graph.is_invariant(node) && !terms.iter().all(is_value),
-            _ => false,
-        }
+        matches!(&self.graph.nodes[node], Node::Sum(terms) if !self.graph.is_invariant(node) && !terms.iter().all(is_value))
     }
 
     /// A product's factors, those that do not change as one.
@@ -147,7 +141,7 @@ impl Reader<'_> {
         match &self.graph.nodes[node] {
             Node::Literal(bits) => term.number *= f64::from_bits(*bits),
             Node::Product(factors) if !self.graph.is_invariant(node) => factors.iter().for_each(|&factor| self.factors(factor, term)),
-            _ => term.factors.push(node),
+            Node::Leaf(_) | Node::Product(_) | Node::Sum(_) | Node::Op(..) => term.factors.push(node),
         }
     }
 

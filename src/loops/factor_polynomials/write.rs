@@ -77,10 +77,13 @@ impl<'a> Writer<'a> {
             (false, _) => positive.clone(),
             (true, Value::Double(number)) => Value::Double(-number),
             // -(a - b) is b - a
-            (true, Value::Prim { prim: Prim::Add | Prim::Sub, .. }) => match &self.graph.nodes[value.node] {
-                Node::Sum(terms) => self.sum(&terms.iter().map(|term| term.negated(true)).collect::<Vec<_>>()),
-                _ => arithmetic(Prim::Neg, vec![positive.clone()]),
-            },
+            (true, Value::Prim { prim: Prim::Add | Prim::Sub, .. }) => {
+                if let Node::Sum(terms) = &self.graph.nodes[value.node] {
+                    self.sum(&terms.iter().map(|term| term.negated(true)).collect::<Vec<_>>())
+                } else {
+                    arithmetic(Prim::Neg, vec![positive.clone()])
+                }
+            }
             (true, _) => arithmetic(Prim::Neg, vec![positive.clone()]),
         }
     }

@@ -117,7 +117,15 @@ impl Fuser<'_> {
             each_part(value, &mut |part| match part {
                 Value::Load { base, .. } => is_free &= !is_written(*base),
                 Value::Call(..) | Value::Moved { .. } => is_free = false,
-                _ => {}
+                Value::Local(_)
+                | Value::Double(_)
+                | Value::Index(_)
+                | Value::Bool(_)
+                | Value::Prim { .. }
+                | Value::InRow(_)
+                | Value::Select(_)
+                | Value::Helper(..)
+                | Value::SizeOf(_) => {}
             });
         }
         is_free

@@ -9,20 +9,17 @@ use super::*;
 impl Loop<'_> {
     /// Where an index that goes with the loop's leaves its range in some iteration: if it does in the first or the last one.
     pub(super) fn ends(&self, cond: &Value) -> Option<Value> {
-        let (index, under, length) = match cond {
-            Value::Prim { prim: Prim::Or, args, .. } => match args.as_slice() {
-                [under, over] => {
-                    let (index, zero) = compared(under, Prim::Lt)?;
-                    let (other, length) = compared(over, Prim::Ge)?;
-                    (index == other && *zero == Value::Index(0)).then_some((index, true, Some(length)))?
-                }
-                _ => return None,
-            },
-            _ => match (compared(cond, Prim::Lt), compared(cond, Prim::Ge)) {
+        let (index, under, length) = if let Value::Prim { prim: Prim::Or, args, .. } = cond {
+            let [under, over] = args.as_slice() else { return None };
+            let (index, zero) = compared(under, Prim::Lt)?;
+            let (other, length) = compared(over, Prim::Ge)?;
+            (index == other && *zero == Value::Index(0)).then_some((index, true, Some(length)))?
+        } else {
+            match (compared(cond, Prim::Lt), compared(cond, Prim::Ge)) {
                 (Some((index, Value::Index(0))), _) => (index, true, None),
                 (_, Some((index, length))) => (index, false, Some(length)),
                 _ => return None,
-            },
+            }
         };
         let length = length.map(|length| self.fixed(length)).map_or(Some(None), |length| length.map(Some))?;
         if let Some(length) = &length {
@@ -36,9 +33,10 @@ impl Loop<'_> {
         let mut constant = true;
         each_local(&first, &mut |id| constant &= !self.changed.contains(&id));
         constant.then_some(())?;
-        let steps = match self.count {
-            Value::Index(count) => Value::Index(count.checked_sub(1)?),
-            _ => plain(Prim::Sub, self.count.clone(), Value::Index(1)),
+        let steps = if let Value::Index(count) = self.count {
+            Value::Index(count.checked_sub(1)?)
+        } else {
+            plain(Prim::Sub, self.count.clone(), Value::Index(1))
         };
         let past = |length: Value| match (&first, moves.up) {
             (Value::Index(0), true) => compare(Prim::Gt, self.count.clone(), length),

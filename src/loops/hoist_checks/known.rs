@@ -50,17 +50,13 @@ fn unanswered(part: Value, known: &[Value]) -> Option<Value> {
     if known.contains(&part) {
         return None;
     }
-    match &part {
-        Value::Prim { prim: Prim::And, elem, plain, args } => {
-            let [runs, cond] = args.as_slice() else { return Some(part) };
-            let cond = open(cond, known).into_iter().reduce(either)?;
-            if known.contains(&negate(runs.clone())) {
-                return Some(cond);
-            }
-            Some(Value::Prim { prim: Prim::And, elem: *elem, plain: *plain, args: vec![runs.clone(), cond] })
-        }
-        _ => Some(part),
+    let Value::Prim { prim: Prim::And, elem, plain, args } = &part else { return Some(part) };
+    let [runs, cond] = args.as_slice() else { return Some(part) };
+    let cond = open(cond, known).into_iter().reduce(either)?;
+    if known.contains(&negate(runs.clone())) {
+        return Some(cond);
     }
+    Some(Value::Prim { prim: Prim::And, elem: *elem, plain: *plain, args: vec![runs.clone(), cond] })
 }
 
 /// `a || b` as a and b.

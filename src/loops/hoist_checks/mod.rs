@@ -88,7 +88,15 @@ fn is_short(count: &Value) -> bool {
         match value {
             Value::Index(_) | Value::Local(_) => Some(1),
             Value::Prim { args, .. } => args.iter().map(parts).sum(),
-            _ => None,
+            Value::Double(_)
+            | Value::Bool(_)
+            | Value::InRow(_)
+            | Value::Load { .. }
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => None,
         }
     }
     parts(count).is_some_and(|parts| parts <= COUNT_PARTS)
@@ -129,11 +137,14 @@ impl<'a> Loop<'a> {
         self.take(body, &[]);
         self.note_within(body);
         let ranges = self.known.ranges;
-        let guarded = |cond: Value| match self.count {
-            Value::Index(count) if *count > 0 => cond,
+        let guarded = |cond: Value| {
             // a count above a length is positive by itself
-            count if compared(&cond, Prim::Gt).is_some_and(|(a, b)| a == count && ranges.of(b).0 >= 0) => cond,
-            count => both(compare(Prim::Gt, count.clone(), Value::Index(0)), cond),
+            let is_above = compared(&cond, Prim::Gt).is_some_and(|(a, b)| a == self.count && ranges.of(b).0 >= 0);
+            if is_above || matches!(self.count, Value::Index(1..)) {
+                cond
+            } else {
+                both(compare(Prim::Gt, self.count.clone(), Value::Index(0)), cond)
+            }
         };
         self.before.into_iter().map(|(cond, status)| Stmt::Fail { cond: guarded(cond), status }).collect()
     }
@@ -219,11 +230,9 @@ impl<'a> Loop<'a> {
 
 /// `a prim b` on Indices.
 fn compared(value: &Value, wanted: Prim) -> Option<(&Value, &Value)> {
-    match value {
-        Value::Prim { prim, elem: Elem::Index, args, .. } if *prim == wanted => match args.as_slice() {
-            [a, b] => Some((a, b)),
-            _ => None,
-        },
+    let Value::Prim { prim, elem: Elem::Index, args, .. } = value else { return None };
+    match args.as_slice() {
+        [a, b] if *prim == wanted => Some((a, b)),
         _ => None,
     }
 }
@@ -241,10 +250,8 @@ fn compare(prim: Prim, a: Value, b: Value) -> Value {
 }
 
 fn both(a: Value, b: Value) -> Value {
-    match b {
-        Value::Bool(true) => return a,
-        Value::Bool(false) => return b,
-        _ => {}
+    if let Value::Bool(holds) = b {
+        return if holds { a } else { b };
     }
     Value::Prim { prim: Prim::And, elem: Elem::Bool, plain: true, args: vec![a, b] }
 }

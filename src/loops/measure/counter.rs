@@ -253,6 +253,15 @@ fn is_exact(value: &Value) -> bool {
     match value {
         Value::Local(_) | Value::Index(_) => true,
         Value::Prim { plain: true, args, .. } => args.iter().all(is_exact),
-        _ => false,
+        Value::Double(_)
+        | Value::Bool(_)
+        | Value::Prim { .. }
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::Select(_)
+        | Value::Helper(..)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => false,
     }
 }

@@ -52,9 +52,10 @@ pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
 fn not_deeper(function: &mut LoopFunction) {
     let own = function.deeper();
     for stmt in &mut function.body {
-        match stmt {
-            Stmt::Declare { id, init } if Some(*id) == own => *init = Some(Value::Index(0)),
-            _ => {}
+        if let Stmt::Declare { id, init } = stmt
+            && Some(*id) == own
+        {
+            *init = Some(Value::Index(0));
         }
     }
 }

@@ -40,17 +40,18 @@ impl Columns {
         let mut found = None;
         let mut group = Group { count: &count, locals, homes, loops: Vec::new(), rows: 0, names: HashSet::new(), accesses: Vec::new() };
         for (at, stmt) in block.iter().enumerate() {
-            match stmt {
-                // a name for a number of rows goes before the loops
-                Stmt::Declare { id, init: Some(init) } if at > 0 && is_fixed(locals, *id, init) => {}
-                _ => {
-                    if can_fail(std::slice::from_ref(stmt)) || group.stmt(stmt).is_none() || !group.is_apart(&block[..=at]) {
-                        break;
-                    }
-                    if group.rows > 0 && !outlives(&block[..=at], &block[at + 1..], locals) {
-                        found = Some(Columns { length: at + 1, count: count.clone(), loops: group.loops.clone() });
-                    }
-                }
+            // a name for a number of rows goes before the loops
+            if let Stmt::Declare { id, init: Some(init) } = stmt
+                && at > 0
+                && is_fixed(locals, *id, init)
+            {
+                continue;
+            }
+            if can_fail(std::slice::from_ref(stmt)) || group.stmt(stmt).is_none() || !group.is_apart(&block[..=at]) {
+                break;
+            }
+            if group.rows > 0 && !outlives(&block[..=at], &block[at + 1..], locals) {
+                found = Some(Columns { length: at + 1, count: count.clone(), loops: group.loops.clone() });
             }
         }
         found
@@ -62,7 +63,20 @@ fn outlives(run: &[Stmt], rest: &[Stmt], locals: &[Local]) -> bool {
     let mut declared = run.iter().filter_map(|stmt| match stmt {
         Stmt::Declare { id, init } if !init.as_ref().is_some_and(|init| is_fixed(locals, *id, init)) => Some(*id),
         Stmt::Room(room) => Some(room.id),
-        _ => None,
+        Stmt::Declare { .. }
+        | Stmt::Point { .. }
+        | Stmt::Assign { .. }
+        | Stmt::Update { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Share(_)
+        | Stmt::If { .. }
+        | Stmt::Fail { .. }
+        | Stmt::NoRoom { .. }
+        | Stmt::Invoke(_)
+        | Stmt::Rotate(_)
+        | Stmt::Scope(_)
+        | Stmt::Return(_) => None,
     });
     declared.any(|id| rest.iter().any(|stmt| mentions(stmt, id)))
 }
@@ -84,7 +98,15 @@ pub fn is_fixed(locals: &[Local], id: Id, init: &Value) -> bool {
             Value::Local(id) => locals[*id].form == Form::Scalar { mutable: false },
             Value::Index(_) => true,
             Value::Prim { args, .. } => args.iter().all(|arg| is_plain(locals, arg)),
-            _ => false,
+            Value::Double(_)
+            | Value::Bool(_)
+            | Value::InRow(_)
+            | Value::Load { .. }
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => false,
         }
     }
     locals[id].form == Form::Scalar { mutable: false } && is_plain(locals, init)
@@ -141,10 +163,8 @@ impl Group<'_> {
     }
 
     fn has_columns(&self, stmt: &Stmt) -> bool {
-        match stmt {
-            Stmt::For { count, apart: true, .. } if count == self.count => true,
-            _ => stmt.blocks().flatten().any(|stmt| self.has_columns(stmt)),
-        }
+        matches!(stmt, Stmt::For { count, apart: true, .. } if count == self.count)
+            || stmt.blocks().flatten().any(|stmt| self.has_columns(stmt))
     }
 
     /// Statements of a column, or of a row; `own` is what they may change.

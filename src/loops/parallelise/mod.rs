@@ -111,9 +111,10 @@ fn rooms(block: &[Stmt], arrays: &mut HashMap<Id, Vec<Size>>) {
 /// Finds what shared loops use of what is around them.
 fn capture(locals: &[Local], whole: &[Stmt], block: &mut Block) {
     for stmt in block {
-        match stmt {
-            Stmt::Share(share) => share.captured = captured(locals, whole, share),
-            _ => stmt.blocks_mut().for_each(|block| capture(locals, whole, block)),
+        if let Stmt::Share(share) = stmt {
+            share.captured = captured(locals, whole, share);
+        } else {
+            stmt.blocks_mut().for_each(|block| capture(locals, whole, block));
         }
     }
 }
@@ -314,9 +315,9 @@ fn is_small(count: &Value, work: &Value) -> bool {
 
 /// Whether a callee is given workspace.
 fn calls_with_room(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Invoke(call) => call.args.iter().any(|arg| matches!(arg, Argument::Workspace)),
-        _ => stmt.blocks().any(|block| calls_with_room(block)),
+    block.iter().any(|stmt| {
+        matches!(stmt, Stmt::Invoke(call) if call.args.iter().any(|arg| matches!(arg, Argument::Workspace)))
+            || stmt.blocks().any(|block| calls_with_room(block))
     })
 }
 

@@ -60,10 +60,8 @@ impl Work {
         let mut sum = (self.constant > 0.0 || self.times.is_empty()).then_some(Value::Double(self.constant));
         for (count, work) in self.times {
             let count = Value::Prim { prim: Prim::ToDouble, elem: Elem::Index, plain: true, args: vec![count] };
-            let product = match work.value() {
-                Value::Double(1.0) => count,
-                each => op(Prim::Mul, each, count),
-            };
+            let each = work.value();
+            let product = if matches!(each, Value::Double(1.0)) { count } else { op(Prim::Mul, each, count) };
             sum = Some(match sum {
                 Some(sum) => op(Prim::Add, sum, product),
                 None => product,
@@ -127,7 +125,15 @@ impl<'a> Estimate<'a> {
                 let args = args.iter().map(|arg| self.known(arg)).collect::<Option<_>>()?;
                 Some(Value::Prim { prim: *prim, elem: *elem, plain: *plain, args })
             }
-            _ => None,
+            Value::Double(_)
+            | Value::Bool(_)
+            | Value::InRow(_)
+            | Value::Load { .. }
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => None,
         }
     }
 

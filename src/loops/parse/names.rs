@@ -112,9 +112,9 @@ impl Names {
 
     /// A size as an expression, where it is one of locals.
     pub fn value_of(&self, size: &Size) -> Option<Value> {
-        let named = |expr: &Expr| match expr.term() {
-            Term::Var(var) => self.vars.iter().find(|(_, known)| *known == var).and_then(|(name, _)| self.id(name).ok()).map(Value::Local),
-            _ => None,
+        let named = |expr: &Expr| {
+            let Term::Var(var) = expr.term() else { return None };
+            self.vars.iter().find(|(_, known)| *known == var).and_then(|(name, _)| self.id(name).ok()).map(Value::Local)
         };
         sizes::value(size, &self.ranges, &named)
     }

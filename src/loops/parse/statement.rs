@@ -75,12 +75,10 @@ impl Parser<'_> {
             }
             "update" => {
                 self.at += 1;
-                match self.assignment()? {
-                    Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, value } => {
-                        Ok(Stmt::Update { base, offset, value })
-                    }
-                    _ => Err("an update is of an element".into()),
-                }
+                let Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, value } = self.assignment()? else {
+                    return Err("an update is of an element".into());
+                };
+                Ok(Stmt::Update { base, offset, value })
             }
             "fail" => {
                 self.at += 1;

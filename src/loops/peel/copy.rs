@@ -110,7 +110,17 @@ impl<'a> Copy<'a> {
                     out.push(Stmt::For { i: own, var: var.clone(), count, size: size.clone(), body, lanes: lanes.clone(), apart: *apart });
                 }
                 // a body has no others
-                other => out.push(other.clone()),
+                other @ (Stmt::Point { .. }
+                | Stmt::Update { .. }
+                | Stmt::While { .. }
+                | Stmt::Share(_)
+                | Stmt::Fail { .. }
+                | Stmt::NoRoom { .. }
+                | Stmt::Room(_)
+                | Stmt::Invoke(_)
+                | Stmt::Rotate(_)
+                | Stmt::Scope(_)
+                | Stmt::Return(_)) => out.push(other.clone()),
             }
         }
     }
@@ -254,15 +264,27 @@ fn without_aliases(locals: &[Local], block: &mut Block, aliases: &mut HashMap<Id
                     rename(offset, aliases);
                 }
             }
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Update { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
-        match stmt {
-            Stmt::Declare { id, init: Some(Value::Local(other)) } if is_constant(*id) && is_constant(*other) => {
-                aliases.insert(*id, *other);
-                return false;
-            }
-            _ => stmt.blocks_mut().for_each(|inner| without_aliases(locals, inner, aliases)),
+        if let Stmt::Declare { id, init: Some(Value::Local(other)) } = stmt
+            && is_constant(*id)
+            && is_constant(*other)
+        {
+            aliases.insert(*id, *other);
+            return false;
         }
+        stmt.blocks_mut().for_each(|inner| without_aliases(locals, inner, aliases));
         true
     });
 }

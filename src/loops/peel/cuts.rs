@@ -183,7 +183,14 @@ impl Found<'_> {
             Value::Helper(_, args) => args.iter().for_each(|arg| self.value(arg)),
             Value::InRow(parts) => parts.iter().for_each(|part| self.value(part)),
             Value::Load { offset: Some(offset), .. } => self.value(offset),
-            _ => {}
+            Value::Local(_)
+            | Value::Double(_)
+            | Value::Index(_)
+            | Value::Bool(_)
+            | Value::Load { .. }
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => {}
         }
     }
 
@@ -243,13 +250,8 @@ fn places(sides: &[(Affine, Side)]) -> Option<Vec<Affine>> {
 
 /// Whether nothing in a sum overflows.
 fn is_exact(scope: &Scope, sum: &Value) -> bool {
-    match sum {
-        Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem, args, .. } => {
-            args.iter().all(|arg| is_exact(scope, arg))
-                && matches!(scope.ranges.prim(*prim, *elem, args.clone()), Value::Prim { plain: true, .. })
-        }
-        _ => true,
-    }
+    let Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem, args, .. } = sum else { return true };
+    args.iter().all(|arg| is_exact(scope, arg)) && matches!(scope.ranges.prim(*prim, *elem, args.clone()), Value::Prim { plain: true, .. })
 }
 
 /// Whether a loop, or one in it, has as many iterations as an index says.

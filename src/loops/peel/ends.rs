@@ -99,7 +99,14 @@ impl Ends {
             }
             Value::InRow(parts) => parts.iter().for_each(|part| self.choices(part)),
             Value::Load { offset: Some(offset), .. } => self.choices(offset),
-            _ => {}
+            Value::Local(_)
+            | Value::Double(_)
+            | Value::Index(_)
+            | Value::Bool(_)
+            | Value::Load { .. }
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => {}
         }
     }
 
@@ -178,13 +185,11 @@ pub fn has_loop(stmt: &Stmt) -> bool {
 /// The Index constants of a block, its branches and loops.
 pub fn collect_names(locals: &[Local], block: &Block, named: &mut HashMap<Id, Value>) {
     for stmt in block {
-        match stmt {
-            Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) }
-                if locals[*id].form == (Form::Scalar { mutable: false }) =>
-            {
-                named.insert(*id, init.clone());
-            }
-            stmt => stmt.blocks().for_each(|block| collect_names(locals, block, named)),
+        if let Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) } = stmt
+            && locals[*id].form == (Form::Scalar { mutable: false })
+        {
+            named.insert(*id, init.clone());
         }
+        stmt.blocks().for_each(|block| collect_names(locals, block, named));
     }
 }

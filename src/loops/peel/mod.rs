@@ -185,23 +185,25 @@ fn index(prim: Prim, a: Value, b: Value) -> Value {
 /// Whether some loop in a block has ends.
 fn has_ends(locals: &[Local], block: &Block) -> bool {
     block.iter().any(|stmt| {
-        let own = match stmt {
-            Stmt::For { i, count, body, .. } if !matches!(count, Value::Index(_)) => {
-                let ends = Ends::of(locals, *i, count, body);
-                ends.first + ends.last > 0
+        if let Stmt::For { i, count, body, .. } = stmt
+            && !matches!(count, Value::Index(_))
+        {
+            let ends = Ends::of(locals, *i, count, body);
+            if ends.first + ends.last > 0 {
+                return true;
             }
-            _ => false,
-        };
-        own || stmt.blocks().any(|inner| has_ends(locals, inner))
+        }
+        stmt.blocks().any(|inner| has_ends(locals, inner))
     })
 }
 
 /// Whether all conditions in the innermost loops of a body, or in it, are known, where so much is of the loops around.
 fn asks_nothing(locals: &[Local], block: &Block, around: &[Known]) -> bool {
     fn is_known(cond: &Value, around: &[Known]) -> bool {
-        match cond {
-            Value::Prim { prim: Prim::And | Prim::Or | Prim::Not, args, .. } => args.iter().all(|arg| is_known(arg, around)),
-            cond => around.iter().any(|known| known(cond).is_some()),
+        if let Value::Prim { prim: Prim::And | Prim::Or | Prim::Not, args, .. } = cond {
+            args.iter().all(|arg| is_known(arg, around))
+        } else {
+            around.iter().any(|known| known(cond).is_some())
         }
     }
     fn has_choice(value: &Value) -> bool {
@@ -216,7 +218,18 @@ fn asks_nothing(locals: &[Local], block: &Block, around: &[Known]) -> bool {
             let own = Ends::of(locals, *i, count, body);
             asks_nothing(locals, body, &[around, &[&|cond: &Value| own.decide_between(cond)]].concat())
         }
-        _ => true,
+        Stmt::Declare { .. }
+        | Stmt::Point { .. }
+        | Stmt::Update { .. }
+        | Stmt::While { .. }
+        | Stmt::Share(_)
+        | Stmt::Fail { .. }
+        | Stmt::NoRoom { .. }
+        | Stmt::Room(_)
+        | Stmt::Invoke(_)
+        | Stmt::Rotate(_)
+        | Stmt::Scope(_)
+        | Stmt::Return(_) => true,
     })
 }
 
@@ -274,9 +287,10 @@ fn nodes(block: &[Stmt]) -> usize {
     block
         .iter()
         .map(|stmt| {
-            let own = match stmt {
-                Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::If { cond: value, .. } => value_nodes(value),
-                _ => 0,
+            let own = if let Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } | Stmt::If { cond: value, .. } = stmt {
+                value_nodes(value)
+            } else {
+                0
             };
             1 + own + stmt.blocks().map(|block| nodes(block)).sum::<usize>()
         })
@@ -288,6 +302,14 @@ fn value_nodes(value: &Value) -> usize {
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().map(value_nodes).sum(),
         Value::Select(parts) => parts.iter().map(value_nodes).sum(),
         // where an element is takes no time
-        _ => 0,
+        Value::Local(_)
+        | Value::Double(_)
+        | Value::Index(_)
+        | Value::Bool(_)
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => 0,
     }
 }

@@ -126,7 +126,19 @@ fn each_size(block: &[Stmt], f: &mut dyn FnMut(&Size)) {
                 Measure::Size(size) => f(size),
                 Measure::Bool(_) | Measure::Data => {}
             }),
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Update { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
         stmt.blocks().for_each(|block| each_size(block, f));
     }
@@ -230,10 +242,13 @@ impl Printer<'_> {
             names.push(match expr.term() {
                 Term::Var(var) => name(var),
                 Term::Fold { .. } => self.fold(expr, 0, name),
-                Term::Proj(tuple, k) => match tuple.term() {
-                    Term::Var(var) => part(&name(var), *k),
-                    _ => self.fold(tuple, *k, name),
-                },
+                Term::Proj(tuple, k) => {
+                    if let Term::Var(var) = tuple.term() {
+                        part(&name(var), *k)
+                    } else {
+                        self.fold(tuple, *k, name)
+                    }
+                }
                 _ => return None,
             });
             Some(Value::Local(names.len() - 1))

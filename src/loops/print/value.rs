@@ -65,12 +65,11 @@ impl Printer<'_> {
         if let Some(subscripts) = self.shapes.get(&base).and_then(|lengths| self.of_shape(lengths, offset)) {
             return subscripts.iter().rev().map(|subscript| format!("[{}]", self.value(subscript, OPEN))).collect();
         }
-        match offset {
-            Value::InRow(parts) => {
-                let [row, length, column] = &**parts;
-                format!("[{} : {}]{}", self.value(row, OPEN), self.value(length, OPEN), self.subscripts(base, column))
-            }
-            offset => format!("[{}]", self.value(offset, OPEN)),
+        if let Value::InRow(parts) = offset {
+            let [row, length, column] = &**parts;
+            format!("[{} : {}]{}", self.value(row, OPEN), self.value(length, OPEN), self.subscripts(base, column))
+        } else {
+            format!("[{}]", self.value(offset, OPEN))
         }
     }
 

@@ -100,7 +100,14 @@ impl Value {
             Value::Prim { args, .. } | Value::Helper(_, args) => args,
             Value::Load { offset: Some(offset), .. } => std::slice::from_mut(offset),
             Value::InRow(parts) | Value::Select(parts) => &mut parts[..],
-            _ => &mut [],
+            Value::Local(_)
+            | Value::Double(_)
+            | Value::Index(_)
+            | Value::Bool(_)
+            | Value::Load { .. }
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => &mut [],
         }
     }
 
@@ -111,12 +118,12 @@ impl Value {
 
     /// How many iterations a loop of so many has: of less than none it has none, as of `max(0, n)`.
     pub fn iterations(&self) -> &Value {
-        match self {
-            Value::Prim { prim: Prim::Max, elem: Elem::Index, args, .. } => match args.as_slice() {
-                [Value::Index(0), count] => count,
-                _ => self,
-            },
-            count => count,
+        if let Value::Prim { prim: Prim::Max, elem: Elem::Index, args, .. } = self
+            && let [Value::Index(0), count] = args.as_slice()
+        {
+            count
+        } else {
+            self
         }
     }
 }

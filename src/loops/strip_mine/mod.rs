@@ -71,21 +71,21 @@ impl Pass<'_> {
         let known = Body { added: &added, summed: &summed, inside: &inside, homes: self.homes, eager: self.options.eager };
         let stages = known.stages(body, self.locals, self.ranges)?;
         let mut out = Vec::new();
-        let blocks = match folded(Prim::Div, count.clone(), Value::Index(width)) {
-            Value::Index(whole) => Value::Index(whole + i64::from(!matches!(count, Value::Index(count) if count % width == 0))),
-            whole => {
-                let left = Value::Prim {
-                    prim: Prim::Gt,
-                    elem: Elem::Index,
-                    plain: true,
-                    args: vec![folded(Prim::Rem, count.clone(), Value::Index(width)), Value::Index(0)],
-                };
-                let more = Value::Select(Box::new([left, Value::Index(1), Value::Index(0)]));
-                let note = format!("{width} iterations at a time: each loop runs for all of them before the next one");
-                let (id, declared) = constant("blocks", folded(Prim::Add, whole, more), Some(note), self.locals, self.ranges);
-                out.push(declared);
-                Value::Local(id)
-            }
+        let whole = folded(Prim::Div, count.clone(), Value::Index(width));
+        let blocks = if let Value::Index(whole) = whole {
+            Value::Index(whole + i64::from(!matches!(count, Value::Index(count) if count % width == 0)))
+        } else {
+            let left = Value::Prim {
+                prim: Prim::Gt,
+                elem: Elem::Index,
+                plain: true,
+                args: vec![folded(Prim::Rem, count.clone(), Value::Index(width)), Value::Index(0)],
+            };
+            let more = Value::Select(Box::new([left, Value::Index(1), Value::Index(0)]));
+            let note = format!("{width} iterations at a time: each loop runs for all of them before the next one");
+            let (id, declared) = constant("blocks", folded(Prim::Add, whole, more), Some(note), self.locals, self.ranges);
+            out.push(declared);
+            Value::Local(id)
         };
         let block = counter("block", &blocks, self.locals, self.ranges);
         let (locals, ranges) = (&mut *self.locals, &mut *self.ranges);
@@ -105,7 +105,18 @@ fn measures(block: &[Stmt], var: &Var) -> bool {
             Stmt::Room(room) => room.dims.iter().any(|size| size.mentions(var)),
             Stmt::For { size, .. } => size.as_ref().is_some_and(|size| size.mentions(var)),
             Stmt::Invoke(call) => call.measures.iter().any(|measure| matches!(measure, Measure::Size(size) if size.mentions(var))),
-            _ => false,
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::Assign { .. }
+            | Stmt::Update { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::If { .. }
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => false,
         };
         here || stmt.blocks().any(|block| measures(block, var))
     })

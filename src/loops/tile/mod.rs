@@ -129,7 +129,16 @@ fn operations(value: &Value) -> usize {
     match value {
         Value::Prim { elem, args, .. } => usize::from(*elem == Elem::Double) + args.iter().map(operations).sum::<usize>(),
         Value::Select(parts) => 1 + parts.iter().map(operations).sum::<usize>(),
-        _ => 0,
+        Value::Local(_)
+        | Value::Double(_)
+        | Value::Index(_)
+        | Value::Bool(_)
+        | Value::InRow(_)
+        | Value::Load { .. }
+        | Value::Helper(..)
+        | Value::SizeOf(_)
+        | Value::Moved { .. }
+        | Value::Call(..) => 0,
     }
 }
 

@@ -84,10 +84,7 @@ fn chosen_row(locals: &[Local], panels: &[Panel], stmt: &Stmt) -> Option<(Id, Va
 
 /// What a statement of straight-line code computes.
 fn value_of(stmt: &mut Stmt) -> Option<&mut Value> {
-    match stmt {
-        Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } => Some(value),
-        _ => None,
-    }
+    if let Stmt::Declare { init: Some(value), .. } | Stmt::Assign { value, .. } = stmt { Some(value) } else { None }
 }
 
 struct Reads {
@@ -133,10 +130,7 @@ impl Reads {
             }
             return;
         }
-        let sure = match value {
-            Value::Select(_) | Value::Prim { prim: Prim::And | Prim::Or, .. } => 1,
-            _ => usize::MAX,
-        };
+        let sure = if matches!(value, Value::Select(_) | Value::Prim { prim: Prim::And | Prim::Or, .. }) { 1 } else { usize::MAX };
         value.parts_mut().iter_mut().take(sure).for_each(|part| self.add(part));
     }
 

@@ -81,9 +81,9 @@ impl Rows<'_> {
 
 /// The constants of a body.
 fn names(locals: &[Local], body: &[Stmt]) -> Vec<(Id, Value)> {
-    let name = |stmt: &Stmt| match stmt {
-        Stmt::Declare { id, init: Some(init) } if locals[*id].form == (Form::Scalar { mutable: false }) => Some((*id, init.clone())),
-        _ => None,
+    let name = |stmt: &Stmt| {
+        let Stmt::Declare { id, init: Some(init) } = stmt else { return None };
+        (locals[*id].form == (Form::Scalar { mutable: false })).then(|| (*id, init.clone()))
     };
     body.iter().filter_map(name).collect()
 }
@@ -180,7 +180,14 @@ impl Row<'_> {
             each_value(std::slice::from_ref(*stmt), &mut |value| match value {
                 Value::Local(id) | Value::Load { base: id, .. } => uses.push(*id),
                 Value::Call(..) | Value::Moved { .. } => is_plain = false,
-                _ => {}
+                Value::Double(_)
+                | Value::Index(_)
+                | Value::Bool(_)
+                | Value::Prim { .. }
+                | Value::InRow(_)
+                | Value::Select(_)
+                | Value::Helper(..)
+                | Value::SizeOf(_) => {}
             });
         }
         is_plain && changed.iter().all(|id| uses.iter().filter(|other| may_meet(**other, *id)).count() == 1)
@@ -220,7 +227,15 @@ fn is_cheap(value: &Value) -> bool {
                 args.iter().try_fold(1, |sum, arg| Some(sum + operations(arg)?))
             }
             Value::Local(_) | Value::Load { .. } | Value::Double(_) => Some(0),
-            _ => None,
+            Value::Index(_)
+            | Value::Bool(_)
+            | Value::Prim { .. }
+            | Value::InRow(_)
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..) => None,
         }
     }
     operations(value).is_some_and(|count| count <= CHEAP)
@@ -228,19 +243,14 @@ fn is_cheap(value: &Value) -> bool {
 
 /// The element that a statement changes, as it is before.
 fn changed(stmt: &Stmt) -> Option<Value> {
-    match stmt {
-        Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. } => {
-            Some(Value::Load { base: *base, offset: Some(Box::new(offset.clone())) })
-        }
-        _ => None,
-    }
+    let (Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. }) = stmt else {
+        return None;
+    };
+    Some(Value::Load { base: *base, offset: Some(Box::new(offset.clone())) })
 }
 
 fn new_value(stmt: &mut Stmt) -> Option<&mut Value> {
-    match stmt {
-        Stmt::Assign { value, .. } | Stmt::Update { value, .. } => Some(value),
-        _ => None,
-    }
+    if let Stmt::Assign { value, .. } | Stmt::Update { value, .. } = stmt { Some(value) } else { None }
 }
 
 /// Merges two accumulations into one element: `a += x; a += y` is `a += x + y`. `false` where a statement is no accumulation, or one adds

@@ -168,20 +168,19 @@ impl Rows<'_> {
         }
         let repeat = |i, count, body, apart| Stmt::For { i, var: None, count, size: None, body, lanes: Lanes::One, apart };
         let group = Value::Index(self.group);
-        let (groups, rest) = match self.count {
-            Value::Index(count) => (Value::Index(count / self.group), Value::Index(count % self.group)),
-            count => {
-                let (name, note) = match self.group {
-                    MANY_ROWS if self.lanes => ("eights", "eight sums at a time, each in a lane"),
-                    _ if self.lanes => ("sixteens", "sixteen sums at a time, each in a lane"),
-                    ROWS => ("fours", "four rows at a time: what they share is read once"),
-                    _ => ("eights", "eight rows at a time: what they share is read once"),
-                };
-                locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: Some(note.into()) });
-                let groups = locals.len() - 1;
-                out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, count.clone(), group.clone())) });
-                (Value::Local(groups), index(Prim::Rem, count.clone(), group.clone()))
-            }
+        let (groups, rest) = if let Value::Index(count) = self.count {
+            (Value::Index(count / self.group), Value::Index(count % self.group))
+        } else {
+            let (name, note) = match self.group {
+                MANY_ROWS if self.lanes => ("eights", "eight sums at a time, each in a lane"),
+                _ if self.lanes => ("sixteens", "sixteen sums at a time, each in a lane"),
+                ROWS => ("fours", "four rows at a time: what they share is read once"),
+                _ => ("eights", "eight rows at a time: what they share is read once"),
+            };
+            locals.push(Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: false }, note: Some(note.into()) });
+            let groups = locals.len() - 1;
+            out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, self.count.clone(), group.clone())) });
+            (Value::Local(groups), index(Prim::Rem, self.count.clone(), group.clone()))
         };
         let first = index(Prim::Mul, Value::Local(self.i), group.clone());
         let group_body = if self.lanes {

@@ -37,14 +37,15 @@ pub(super) fn without_names(locals: &[Local], stmt: &Stmt) -> Option<Stmt> {
 
 /// Takes the names of indices out of a block and its loops; whether nothing is left that reads one.
 fn is_nameless(locals: &[Local], block: &mut Block, named: &mut HashMap<Id, Value>) -> bool {
-    block.retain(|stmt| match stmt {
-        Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) }
-            if locals[*id].form == (Form::Scalar { mutable: false }) =>
+    block.retain(|stmt| {
+        if let Stmt::Declare { id, init: Some(init @ Value::Prim { elem: Elem::Index, .. }) } = stmt
+            && locals[*id].form == (Form::Scalar { mutable: false })
         {
             named.insert(*id, init.clone());
             false
+        } else {
+            true
         }
-        _ => true,
     });
     let mut fits = true;
     for stmt in block.iter_mut() {
@@ -146,11 +147,10 @@ impl Rows<'_> {
             of.insert(self.i, plus(first.clone(), Value::Local(lane)));
             let mut copy = Copy { of };
             let statement = |stmt: &Stmt| {
-                let set = match stmt {
-                    Stmt::Declare { id, init: Some(value) } | Stmt::Assign { place: Place::Local(id), value } => {
-                        place(id).map(|place| Stmt::Assign { place, value: value.clone() })
-                    }
-                    _ => None,
+                let set = if let Stmt::Declare { id, init: Some(value) } | Stmt::Assign { place: Place::Local(id), value } = stmt {
+                    place(id).map(|place| Stmt::Assign { place, value: value.clone() })
+                } else {
+                    None
                 };
                 copy.stmt(&set.unwrap_or_else(|| stmt.clone()), locals)
             };

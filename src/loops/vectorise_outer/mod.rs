@@ -128,12 +128,9 @@ impl Work {
 
     fn add_turns(&mut self, body: &[Stmt], varying: &Varying) {
         for stmt in body {
-            let at = match stmt {
-                Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } => Some((base, offset)),
-                Stmt::Update { base, offset, .. } => Some((base, offset)),
-                _ => None,
-            };
-            self.turns += usize::from(at.is_some_and(|(base, offset)| varying.is_outside(*base) && varying.is_in(offset)));
+            if let Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, .. } | Stmt::Update { base, offset, .. } = stmt {
+                self.turns += usize::from(varying.is_outside(*base) && varying.is_in(offset));
+            }
             stmt.blocks().for_each(|block| self.add_turns(block, varying));
         }
     }

@@ -101,7 +101,17 @@ impl Parter<'_> {
             // of such loops nothing is gained
             Stmt::For { .. } => (!varying.steers(stmt)).then_some(None)?,
             Stmt::If { .. } => varying.steers(stmt).then_some(Kind::InTurn),
-            _ => None,
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => None,
         })
     }
 
@@ -139,9 +149,10 @@ pub fn added(value: &Value, own: &Value) -> Option<Value> {
     let Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Double, plain, args } = value else { return None };
     let [first, second] = args.as_slice() else { return None };
     if first == own {
-        return Some(match prim {
-            Prim::Add => second.clone(),
-            _ => Value::Prim { prim: Prim::Neg, elem: Elem::Double, plain: *plain, args: vec![second.clone()] },
+        return Some(if *prim == Prim::Add {
+            second.clone()
+        } else {
+            Value::Prim { prim: Prim::Neg, elem: Elem::Double, plain: *plain, args: vec![second.clone()] }
         });
     }
     let first = added(first, own)?;

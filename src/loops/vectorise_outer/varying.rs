@@ -75,10 +75,7 @@ impl Varying<'_> {
 
     /// Whether a branch or a loop is over what varies.
     pub fn steers(&self, stmt: &Stmt) -> bool {
-        match stmt {
-            Stmt::For { count: value, .. } | Stmt::If { cond: value, .. } => self.is_in(value),
-            _ => false,
-        }
+        matches!(stmt, Stmt::For { count: value, .. } | Stmt::If { cond: value, .. } if self.is_in(value))
     }
 
     fn block(&mut self, block: &[Stmt], apart: bool) -> Option<()> {

@@ -379,7 +379,18 @@ fn each_use(block: &[Stmt], f: &mut dyn FnMut(Id)) {
                 each_local(value, f);
             }
             Stmt::If { cond, .. } => each_local(cond, f),
-            _ => {}
+            Stmt::Declare { .. }
+            | Stmt::Point { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::Fail { .. }
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Scope(_)
+            | Stmt::Return(_) => {}
         }
         stmt.blocks().for_each(|block| each_use(block, f));
     }

@@ -99,8 +99,6 @@ fn count_loops(block: &[Stmt], loops: &[Id], found: &mut usize) {
 
 /// The offset that a statement stores to in an array, if it does.
 fn stored(stmt: &Stmt, array: Id) -> Option<Option<&Value>> {
-    match stmt {
-        Stmt::Assign { place: Place::Element { base, offset }, .. } if *base == array => Some(offset.as_ref()),
-        _ => None,
-    }
+    let Stmt::Assign { place: Place::Element { base, offset }, .. } = stmt else { return None };
+    (*base == array).then_some(offset.as_ref())
 }
