@@ -82,13 +82,17 @@ impl Lowerer<'_> {
                 }
                 Ok(View::Tuple(views))
             }
-            Term::Proj(tuple, k) => match tuple.term() {
-                Term::Tuple(parts) if *k < parts.len() => self.value(&parts[*k], name),
-                _ => match self.value(tuple, name)? {
+            Term::Proj(tuple, k) => {
+                if let Term::Tuple(parts) = tuple.term()
+                    && let Some(part) = parts.get(*k)
+                {
+                    return self.value(part, name);
+                }
+                match self.value(tuple, name)? {
                     View::Tuple(mut parts) if *k < parts.len() => Ok(parts.swap_remove(*k)),
                     View::Tuple(_) | View::Scalar(_) | View::Array(_) => Err(mismatch(expr.span())),
-                },
-            },
+                }
+            }
             Term::Check { cond, status, body } => {
                 self.check(cond, *status)?;
                 self.value(body, name)
@@ -273,9 +277,10 @@ impl Lowerer<'_> {
         if self.range(count).0 >= 0 || size.is_some_and(|size| self.facts.nonnegative(size)) {
             return;
         }
-        let cond = match count {
-            Value::Index(_) => Value::Bool(true),
-            _ => Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] },
+        let cond = if matches!(count, Value::Index(_)) {
+            Value::Bool(true)
+        } else {
+            Value::Prim { prim: crate::ir::Prim::Lt, elem: Elem::Index, plain: true, args: vec![count.clone(), Value::Index(0)] }
         };
         self.fail(cond, Status::Negative);
     }

@@ -133,10 +133,9 @@ impl<'a> Lowerer<'a> {
     }
 
     pub fn fail(&mut self, cond: Value, status: Status) {
-        match cond {
-            Value::Bool(false) => {}
-            _ if self.unchecked && !matches!(status, Status::DivZero | Status::Workspace) => {}
-            cond => self.emit(Stmt::Fail { cond: names_first(cond), status }),
+        let is_left_out = self.unchecked && !matches!(status, Status::DivZero | Status::Workspace);
+        if !is_left_out && cond != Value::Bool(false) {
+            self.emit(Stmt::Fail { cond: names_first(cond), status });
         }
     }
 
@@ -201,7 +200,7 @@ impl<'a> Lowerer<'a> {
             Term::Update(_, parts) => parts.first(),
             Term::Proj(tuple, k) => match self.type_of(tuple)? {
                 Type::Tuple(parts) if *k < parts.len() => return Ok(parts[*k].clone()),
-                _ => None,
+                Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
             },
             Term::Build { n, body, .. } => match (&ty, self.size_of(n)) {
                 (Type::Array(element, _), Some(length)) => {
@@ -212,7 +211,7 @@ impl<'a> Lowerer<'a> {
             },
             Term::Get(array, _) => match self.type_of(array)? {
                 Type::Array(element, _) => return Ok((*element).clone()),
-                _ => None,
+                Type::Double | Type::Bool | Type::Index(_) | Type::Tuple(_) | Type::Rec(_) => None,
             },
             Term::Tuple(parts) => {
                 return Ok(Type::tuple(parts.iter().map(|part| self.type_of(part)).collect::<Result<_>>()?));
@@ -373,7 +372,14 @@ impl<'a> Lowerer<'a> {
         match view {
             View::Scalar(value) => View::Scalar(match value {
                 Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
-                value => {
+                value @ (Value::Prim { .. }
+                | Value::InRow(_)
+                | Value::Load { .. }
+                | Value::Select(_)
+                | Value::Helper(..)
+                | Value::SizeOf(_)
+                | Value::Moved { .. }
+                | Value::Call(..)) => {
                     let elem = self.elem_of(&value);
                     self.constant(name, elem, value)
                 }

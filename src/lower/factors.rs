@@ -32,16 +32,17 @@ impl Product {
     }
 
     fn collect(&mut self, expr: &Expr, inverse: bool) {
-        match expr.term() {
-            Term::Prim(Prim::Mul | Prim::Div | Prim::Neg, args) if expr.ty() == &Type::Double => {
-                let divides = matches!(expr.term(), Term::Prim(Prim::Div, _));
-                self.negative ^= matches!(expr.term(), Term::Prim(Prim::Neg, _));
-                for (k, arg) in args.iter().enumerate() {
-                    self.collect(arg, inverse ^ (divides && k == 1));
-                }
+        if let Term::Prim(prim @ (Prim::Mul | Prim::Div | Prim::Neg), args) = expr.term()
+            && expr.ty() == &Type::Double
+        {
+            self.negative ^= *prim == Prim::Neg;
+            for (k, arg) in args.iter().enumerate() {
+                self.collect(arg, inverse ^ (*prim == Prim::Div && k == 1));
             }
-            _ if inverse => self.under.push(expr.clone()),
-            _ => self.over.push(expr.clone()),
+        } else if inverse {
+            self.under.push(expr.clone());
+        } else {
+            self.over.push(expr.clone());
         }
     }
 

@@ -40,14 +40,17 @@ impl<'e> Flat<'e> {
         // from the innermost index outwards; `stride` elements are in one of those so far
         let mut stride = Size::constant(1);
         for (outer, (index, length)) in indices.into_iter().zip(dims.iter().rev()).enumerate() {
-            let quotient = match index.term() {
-                _ if outer + 1 == dims.len() => index,
-                Term::Prim(Prim::Rem, args) if size(args.get(1)?).as_ref() == Some(length) => args.first()?,
-                _ => return None,
+            let quotient = if outer + 1 == dims.len() {
+                index
+            } else {
+                let Term::Prim(Prim::Rem, args) = index.term() else { return None };
+                let [place, count] = args.as_slice() else { return None };
+                (size(count).as_ref() == Some(length)).then_some(place)?
             };
-            let is_place = match quotient.term() {
-                Term::Prim(Prim::Div, args) => is_own(args.first()?) && size(args.get(1)?).as_ref() == Some(&stride),
-                _ => is_own(quotient) && stride.as_constant() == Some(1),
+            let is_place = if let Term::Prim(Prim::Div, args) = quotient.term() {
+                is_own(args.first()?) && size(args.get(1)?).as_ref() == Some(&stride)
+            } else {
+                is_own(quotient) && stride.as_constant() == Some(1)
             };
             if !is_place {
                 return None;

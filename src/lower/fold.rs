@@ -376,11 +376,14 @@ fn tested_first<'e>(step: &'e Expr, state: &Var) -> Option<(&'e Expr, &'e Expr)>
 
 /// The step of a `while` whose tails leave the first component as it is where they say that it goes on: it is true already.
 fn goes_on(step: &Expr, acc: &Var) -> Expr {
-    step.map_tails(&|tail| match tail.term() {
-        Term::Tuple(parts) => match parts.as_slice() {
-            [go, next] if matches!(go.term(), Term::Bool(true)) => Expr::tuple(vec![Expr::proj(Expr::var(acc), 0), next.clone()]),
-            _ => tail.clone(),
-        },
-        _ => tail.clone(),
+    step.map_tails(&|tail| {
+        if let Term::Tuple(parts) = tail.term()
+            && let [go, next] = parts.as_slice()
+            && matches!(go.term(), Term::Bool(true))
+        {
+            Expr::tuple(vec![Expr::proj(Expr::var(acc), 0), next.clone()])
+        } else {
+            tail.clone()
+        }
     })
 }

@@ -155,10 +155,7 @@ fn changes_each<'e>(body: &'e Expr, acc: &Var, path: &[usize]) -> Option<&'e Exp
     while let Term::Let(_, _, rest) | Term::Check { body: rest, .. } = tail.term() {
         tail = rest;
     }
-    let part = path.iter().try_fold(tail, |tail, k| match tail.term() {
-        Term::Tuple(parts) => parts.get(*k),
-        _ => None,
-    });
+    let part = path.iter().try_fold(tail, |tail, k| if let Term::Tuple(parts) = tail.term() { parts.get(*k) } else { None });
     let (part, mut element) = (part?, part?);
     let mut indices: Vec<&Var> = Vec::new();
     loop {
@@ -212,12 +209,12 @@ pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> Option<i64> {
         },
         _ => None,
     };
-    let own = |expr: &Expr| match expr.term() {
-        Term::Update(Change::Replace, parts) => match parts.as_slice() {
+    let own = |expr: &Expr| {
+        let Term::Update(Change::Replace, parts) = expr.term() else { return None };
+        match parts.as_slice() {
             [array, index, _] if is_component(array) => distance(index),
             _ => None,
-        },
-        _ => None,
+        }
     };
     let mut found = None;
     let mut rest = body;

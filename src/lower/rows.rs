@@ -128,23 +128,23 @@ impl Finder {
         };
         let mut finder = Finder { rows, arrays: HashSet::new(), late: HashSet::new() };
         for (var, value) in lets {
-            match value.term() {
-                // an element that uses a total is stored
-                Term::Build { i, body, .. } if arrays.contains(var) && !finder.is_late(body) => {
-                    let element = finder.in_row(body, i)?;
-                    let at = var.renewed(Type::Double);
-                    finder.arrays.insert(var.clone());
-                    finder.rows.elements.push(Element { array: var.clone(), at, index: i.clone(), element });
-                }
-                _ => {
-                    let value = finder.without_folds(value, &mut Vec::new())?;
-                    if finder.is_late(&value) {
-                        finder.late.insert(var.clone());
-                        finder.rows.after.push((var.clone(), value));
-                    } else {
-                        finder.rows.before.push((var.clone(), value));
-                    }
-                }
+            // an element that uses a total is stored
+            if let Term::Build { i, body, .. } = value.term()
+                && arrays.contains(var)
+                && !finder.is_late(body)
+            {
+                let element = finder.in_row(body, i)?;
+                let at = var.renewed(Type::Double);
+                finder.arrays.insert(var.clone());
+                finder.rows.elements.push(Element { array: var.clone(), at, index: i.clone(), element });
+                continue;
+            }
+            let value = finder.without_folds(value, &mut Vec::new())?;
+            if finder.is_late(&value) {
+                finder.late.insert(var.clone());
+                finder.rows.after.push((var.clone(), value));
+            } else {
+                finder.rows.before.push((var.clone(), value));
             }
         }
         for (part, dest) in parts(tail, dest) {
@@ -302,10 +302,8 @@ fn tables(expr: &Expr) -> (Vec<(Var, Expr)>, &Expr) {
 
 /// The length of an array of numbers that is computed here.
 fn row_count(value: &Expr) -> Option<&Expr> {
-    match value.term() {
-        Term::Build { n, body, .. } if body.ty() == &Type::Double => Some(n),
-        _ => None,
-    }
+    let Term::Build { n, body, .. } = value.term() else { return None };
+    (body.ty() == &Type::Double).then_some(n)
 }
 
 /// Whether the elements of an array are folds down columns, which a loop over rows would make one column after the other.

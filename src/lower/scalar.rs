@@ -154,10 +154,8 @@ impl Lowerer<'_> {
         if let (Prim::And | Prim::Or, [a, b]) = (prim, args) {
             return self.short_circuit(prim, a, b);
         }
-        let elem = match prim {
-            Prim::Polygamma => Elem::Double,
-            _ => args.first().map_or(Elem::Double, |arg| super::view::elem(arg.ty())),
-        };
+        let of_first = || args.first().map_or(Elem::Double, |arg| super::view::elem(arg.ty()));
+        let elem = if prim == Prim::Polygamma { Elem::Double } else { of_first() };
         let mut values = Vec::new();
         for (k, arg) in args.iter().enumerate() {
             let value = self.scalar(arg)?;
@@ -216,7 +214,14 @@ impl Lowerer<'_> {
     pub fn atomic(&mut self, value: Value, name: &str) -> Value {
         match value {
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) => value,
-            value => {
+            value @ (Value::Prim { .. }
+            | Value::InRow(_)
+            | Value::Load { .. }
+            | Value::Select(_)
+            | Value::Helper(..)
+            | Value::SizeOf(_)
+            | Value::Moved { .. }
+            | Value::Call(..)) => {
                 let elem = self.elem_of(&value);
                 match self.named_index(&value) {
                     Some(id) if elem == Elem::Index => Value::Local(id),
@@ -230,9 +235,9 @@ impl Lowerer<'_> {
     fn named_index(&self, value: &Value) -> Option<Id> {
         let is_constant = |id: Id| matches!(self.locals[id].form, Form::Scalar { mutable: false });
         let declared = self.blocks.iter().rev().flat_map(|block| block.iter().rev()).take(LAST);
-        let id = declared.filter_map(|stmt| match stmt {
-            Stmt::Declare { id, init: Some(init) } if init == value && is_constant(*id) => Some(*id),
-            _ => None,
+        let id = declared.filter_map(|stmt| {
+            let Stmt::Declare { id, init: Some(init) } = stmt else { return None };
+            (init == value && is_constant(*id)).then_some(*id)
         });
         let mut same = is_total(value);
         each_local(value, &mut |id| same &= is_constant(id));

@@ -222,11 +222,10 @@ fn next_place<'c>(rest: &Expr, var: &Var, acc: &Var, components: &'c [Component]
 fn next_part<'c>(rest: &Expr, var: &Var, value: &Expr, acc: &Var, components: &'c [Component]) -> Option<(usize, &'c ArrayView)> {
     let Term::Fold { init, .. } = value.term() else { return None };
     let Term::Tuple(firsts) = init.term() else { return None };
-    next_free(rest, acc, components, |part| match part.term() {
-        Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(other) if other == var) => {
-            matches!(firsts.get(*k)?.term(), Term::Build { .. }).then_some(*k)
-        }
-        _ => None,
+    next_free(rest, acc, components, |part| {
+        let Term::Proj(tuple, k) = part.term() else { return None };
+        let is_of_var = matches!(tuple.term(), Term::Var(other) if other == var);
+        (is_of_var && matches!(firsts.get(*k)?.term(), Term::Build { .. })).then_some(*k)
     })
 }
 

@@ -192,7 +192,7 @@ impl Lowerer<'_> {
                 let view = self.value(value, &"x".into())?;
                 match &view {
                     View::Array(row) if is_apart_or_same(row, place) => self.store(change, &view, dest, span),
-                    _ => self.put_aside(change, value, dest, span),
+                    View::Scalar(_) | View::Tuple(_) | View::Array(_) => self.put_aside(change, value, dest, span),
                 }
             }
             (Change::Add, Term::Build { n, i, body }, Dest::Array(array)) if !reads_array && !value.has_updates() => {
@@ -236,9 +236,12 @@ impl Lowerer<'_> {
                 let value = match change {
                     Change::Replace => value.clone(),
                     Change::Add => {
-                        let (prim, added) = match value {
-                            Value::Prim { prim: Prim::Neg, args, .. } if args.len() == 1 => (Prim::Sub, &args[0]),
-                            value => (Prim::Add, value),
+                        let (prim, added) = if let Value::Prim { prim: Prim::Neg, args, .. } = value
+                            && let [negated] = args.as_slice()
+                        {
+                            (Prim::Sub, negated)
+                        } else {
+                            (Prim::Add, value)
                         };
                         Value::Prim { prim, elem: Elem::Double, plain: true, args: vec![self.load(leaf), added.clone()] }
                     }
