@@ -231,8 +231,5 @@ pub fn replace(expr: &Expr, from: &Expr, to: &Expr) -> Expr {
 
 /// An element in bounds, a number or a variable.
 pub fn is_plain(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Get(array, index) => !has_loop(array) && index.is_atom(),
-        _ => expr.is_atom(),
-    }
+    if let Term::Get(array, index) = expr.term() { !has_loop(array) && index.is_atom() } else { expr.is_atom() }
 }

@@ -28,17 +28,17 @@ pub fn run(function: &Function, _: &Options) -> Expr {
 
 /// Whether there is an element that may need a fold before another: what is known at each place is worked out only then.
 fn may_expand(expr: &Expr) -> bool {
-    let here = match expr.term() {
-        Term::Build { i, body, .. } if !body.ty().has_array() => walks(i, body),
-        _ => false,
-    };
+    let here = matches!(expr.term(), Term::Build { i, body, .. } if !body.ty().has_array() && walks(i, body));
     here || expr.term().children().any(may_expand)
 }
 
 fn expanded_inside(expr: &Expr, facts: &Facts) -> Expr {
-    let found = match expr.term() {
-        Term::Build { n, i, body } if !expr.has_updates() => expanded(n, i, body, facts),
-        _ => None,
+    let found = if let Term::Build { n, i, body } = expr.term()
+        && !expr.has_updates()
+    {
+        expanded(n, i, body, facts)
+    } else {
+        None
     };
     map_known(found.as_ref().unwrap_or(expr), facts, &mut expanded_inside)
 }

@@ -63,11 +63,9 @@ impl Known {
 
 /// The tag and the number of the condition that a value is of a case.
 fn tag_and_case(cond: &Expr) -> Option<(&Expr, i64)> {
-    match cond.term() {
-        Term::Prim(Prim::Eq, args) => match (args.as_slice(), args.get(1)?.term()) {
-            ([tag, _], Term::Index(case)) => Some((tag, *case)),
-            _ => None,
-        },
+    let Term::Prim(Prim::Eq, args) = cond.term() else { return None };
+    match (args.as_slice(), args.get(1)?.term()) {
+        ([tag, _], Term::Index(case)) => Some((tag, *case)),
         _ => None,
     }
 }

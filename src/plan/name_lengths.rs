@@ -76,7 +76,7 @@ fn at_once(expr: &Expr, names: &mut Names) -> Expr {
         Term::Build { n, i, body } => {
             let length = match expr.ty() {
                 Type::Array(_, length) if length.has_unknown() && !n.is_atom() => bounded(n).filter(|_| cannot_fail(n)),
-                _ => None,
+                Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => None,
             };
             match length {
                 Some(length) => {
@@ -168,6 +168,20 @@ fn cannot_fail(expr: &Expr) -> bool {
         Term::Prim(Prim::Div | Prim::Rem, args) => {
             matches!(args.as_slice(), [a, by] if cannot_fail(a) && matches!(by.term(), Term::Index(1..)))
         }
-        _ => false,
+        Term::Prim(..)
+        | Term::Let(..)
+        | Term::Build { .. }
+        | Term::Fold { .. }
+        | Term::While { .. }
+        | Term::Get(..)
+        | Term::Dim(..)
+        | Term::Tuple(_)
+        | Term::Array(_)
+        | Term::Call(..)
+        | Term::Update(..)
+        | Term::Iso(..)
+        | Term::Check { .. }
+        | Term::Dual { .. }
+        | Term::Vjp { .. } => false,
     }
 }
