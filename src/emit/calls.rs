@@ -240,7 +240,19 @@ impl Trees<'_, '_> {
                 Some(Value::Array([vec![json!("tuple")], parts].concat()))
             }
             Term::Proj(states, k) => Some(json!(["part", self.operation(states)?, k])),
-            _ => None,
+            Term::Double(_)
+            | Term::Let(..)
+            | Term::Build { .. }
+            | Term::While { .. }
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Check { .. }
+            | Term::Dual { .. }
+            | Term::Vjp { .. } => None,
         }
     }
 }

@@ -48,7 +48,14 @@ fn is_apart(block: &[Stmt], fixed: &[Id], unread: Id) -> bool {
             Stmt::Update { offset, value, .. } => !reads(offset) && !reads(value),
             Stmt::For { count: value, .. } | Stmt::If { cond: value, .. } | Stmt::Fail { cond: value, .. } => !reads(value),
             Stmt::Scope(_) => true,
-            _ => false,
+            Stmt::Point { .. }
+            | Stmt::While { .. }
+            | Stmt::Share(_)
+            | Stmt::NoRoom { .. }
+            | Stmt::Room(_)
+            | Stmt::Invoke(_)
+            | Stmt::Rotate(_)
+            | Stmt::Return(_) => false,
         };
         here && stmt.blocks().all(|block| is_apart(block, fixed, unread))
     })

@@ -304,8 +304,7 @@ fn has_tiles(block: &[Stmt], loops: &[Id]) -> bool {
 
 /// Whether a callee of a block asks for the length of its workspace.
 fn needs_bytes(block: &[Stmt], shape: &dyn Fn(&str) -> Shape) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Invoke(call) => shape(&call.callee).is_told,
-        _ => stmt.blocks().any(|block| needs_bytes(block, shape)),
+    block.iter().any(|stmt| {
+        matches!(stmt, Stmt::Invoke(call) if shape(&call.callee).is_told) || stmt.blocks().any(|block| needs_bytes(block, shape))
     })
 }

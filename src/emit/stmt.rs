@@ -193,13 +193,12 @@ impl Printer<'_> {
             Place::Local(id) => Value::Local(*id),
             Place::Element { base, offset } => Value::Load { base: *base, offset: offset.clone().map(Box::new) },
         };
-        match value {
-            Value::Prim { prim: prim @ (Prim::Add | Prim::Sub | Prim::Mul | Prim::Div), elem: Elem::Double, args, .. }
-                if args[0] == own =>
-            {
-                format!("{target} {}= {};", prim.row().name, self.expr(&args[1]))
-            }
-            _ => format!("{target} = {};", self.expr(value)),
+        if let Value::Prim { prim: prim @ (Prim::Add | Prim::Sub | Prim::Mul | Prim::Div), elem: Elem::Double, args, .. } = value
+            && args[0] == own
+        {
+            format!("{target} {}= {};", prim.row().name, self.expr(&args[1]))
+        } else {
+            format!("{target} = {};", self.expr(value))
         }
     }
 

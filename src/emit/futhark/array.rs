@@ -243,14 +243,15 @@ fn is_read_at(i: &Var, expr: &Expr) -> bool {
 /// Collects the variables that are read at i, and counts what else i is used for.
 fn read_at(i: &Var, expr: &Expr, arrays: &mut Vec<Var>, other: &mut usize) {
     match expr.term() {
-        Term::Get(array, index) if matches!(index.term(), Term::Var(at) if at == i) => match array.term() {
-            Term::Var(array) => {
+        Term::Get(array, index) if matches!(index.term(), Term::Var(at) if at == i) => {
+            if let Term::Var(array) = array.term() {
                 if !arrays.contains(array) {
                     arrays.push(array.clone());
                 }
+            } else {
+                *other += 1;
             }
-            _ => *other += 1,
-        },
+        }
         Term::Var(var) if var == i => *other += 1,
         _ => expr.term().each_child(&mut |child| read_at(i, child, arrays, other)),
     }

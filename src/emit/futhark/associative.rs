@@ -66,17 +66,13 @@ pub fn is_neutral(prim: Prim, start: &Expr) -> bool {
 
 /// `let a = acc.0 in e` as e with the component in it.
 pub fn without_aliases(body: &Expr, acc: &Var) -> Expr {
-    match body.term() {
-        Term::Let(x, value, inner) => match value.term() {
-            Term::Proj(tuple, _) if matches!(tuple.term(), Term::Var(var) if var == acc) => {
-                without_aliases(&substitute(inner, &[(x.clone(), value.clone())]), acc)
-            }
-            _ => {
-                let inner = without_aliases(inner, acc);
-                Expr::let_(x.clone(), value.clone(), inner)
-            }
-        },
-        _ => body.clone(),
+    let Term::Let(x, value, inner) = body.term() else { return body.clone() };
+    if let Term::Proj(tuple, _) = value.term()
+        && matches!(tuple.term(), Term::Var(var) if var == acc)
+    {
+        without_aliases(&substitute(inner, &[(x.clone(), value.clone())]), acc)
+    } else {
+        Expr::let_(x.clone(), value.clone(), without_aliases(inner, acc))
     }
 }
 

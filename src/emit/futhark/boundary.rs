@@ -134,10 +134,7 @@ fn joined(emitter: &mut Emitter, shape: &Shape, leaves: &[Fut]) -> Fut {
 
 /// The body of an entry with its result taken apart.
 pub fn result(emitter: &mut Emitter, body: Fut, shape: &Shape) -> Fut {
-    let is_flat = match shape {
-        Shape::Tuple(parts) => parts.iter().all(|part| !part.has_tuple()),
-        other => !other.has_tuple(),
-    };
+    let is_flat = if let Shape::Tuple(parts) = shape { !parts.iter().any(Shape::has_tuple) } else { !shape.has_tuple() };
     if is_flat {
         return body;
     }

@@ -56,10 +56,7 @@ impl Parts<'_> {
         if Size::of_expr(n).as_constant().is_some_and(|count| count < 2 * SHARE) {
             return None;
         }
-        let state = match acc.ty() {
-            Type::Tuple(parts) => Sum::Tuple((0..parts.len()).map(Sum::whole).collect()),
-            _ => Sum::whole(0),
-        };
+        let state = if let Type::Tuple(parts) = acc.ty() { Sum::Tuple((0..parts.len()).map(Sum::whole).collect()) } else { Sum::whole(0) };
         let mut adds = Adds { sums: HashMap::from([(acc.clone(), state.clone())]), varying: BTreeSet::from([i.clone()]) };
         if adds.sum(body)? != state {
             return None;
@@ -283,10 +280,10 @@ fn combined(expr: &Expr, parts: Vec<Sum>) -> Option<Sum> {
         (Term::If(..), [Sum::Free, then, otherwise]) => (then == otherwise).then(|| then.clone()),
         (Term::Check { .. }, [Sum::Free, body]) => Some(body.clone()),
         (Term::Proj(_, at), [Sum::Tuple(parts)]) => parts.get(*at).cloned(),
-        (Term::Get(_, index), [Sum::Of { component, indices }, Sum::Free]) => match index.term() {
-            Term::Var(i) => Some(Sum::Of { component: *component, indices: [indices.as_slice(), std::slice::from_ref(i)].concat() }),
-            _ => None,
-        },
+        (Term::Get(_, index), [Sum::Of { component, indices }, Sum::Free]) => {
+            let Term::Var(i) = index.term() else { return None };
+            Some(Sum::Of { component: *component, indices: [indices.as_slice(), std::slice::from_ref(i)].concat() })
+        }
         (Term::Update(Change::Add, _), [array, others @ ..]) if others.iter().all(|part| *part == Sum::Free) => Some(array.clone()),
         (Term::Prim(Prim::Add | Prim::Sub, _), [sum @ Sum::Of { .. }, Sum::Free]) if *expr.ty() == Type::Double => Some(sum.clone()),
         (Term::Prim(Prim::Add, _), [Sum::Free, sum @ Sum::Of { .. }]) if *expr.ty() == Type::Double => Some(sum.clone()),

@@ -147,6 +147,6 @@ pub fn only_read(pattern: Pattern, read: &BTreeSet<String>) -> Pattern {
                 Pattern::Name(name)
             }
         }
-        other => other,
+        other @ (Pattern::Name(_) | Pattern::Wild) => other,
     }
 }

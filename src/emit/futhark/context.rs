@@ -328,7 +328,7 @@ impl<'a> Emitter<'a> {
         }
         let pattern = match self.declare(var, &shape) {
             Pattern::Name(name) if !sizes.is_empty() => Pattern::Sized { sizes, name, ty: shape.text() },
-            pattern => pattern,
+            pattern @ (Pattern::Name(_) | Pattern::Tuple(_) | Pattern::Sized { .. } | Pattern::Wild) => pattern,
         };
         bindings.push(Binding { pattern, value });
     }

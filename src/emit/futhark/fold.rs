@@ -127,15 +127,12 @@ impl Emitter<'_> {
         let mut bindings = Vec::new();
         let types = components(element.ty());
         let shapes: Vec<Shape> = types.iter().map(|ty| self.shape(ty)).collect();
-        let starts: Vec<Option<Fut>> = match init.term() {
-            Term::Tuple(inits) => {
-                let starts = inits.iter().zip(prims);
-                starts.map(|(init, prim)| if is_neutral(*prim, init) { None } else { Some(self.operand(init, &mut bindings).0) }).collect()
-            }
-            _ => {
-                let start = self.operand(init, &mut bindings).0;
-                (0..shapes.len()).map(|at| Some(start.clone().project(at))).collect()
-            }
+        let starts: Vec<Option<Fut>> = if let Term::Tuple(inits) = init.term() {
+            let starts = inits.iter().zip(prims);
+            starts.map(|(init, prim)| if is_neutral(*prim, init) { None } else { Some(self.operand(init, &mut bindings).0) }).collect()
+        } else {
+            let start = self.operand(init, &mut bindings).0;
+            (0..shapes.len()).map(|at| Some(start.clone().project(at))).collect()
         };
         let elements = self.steps(n, i, element).without_lets(&mut bindings);
         let function = self.scope(|this| {
@@ -254,10 +251,8 @@ fn added(step: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
 
 /// A step's lets around what its end is made into; `None` where that fails.
 fn tail(step: &Expr, end: &dyn Fn(&Expr) -> Option<Expr>) -> Option<Expr> {
-    match step.term() {
-        Term::Let(x, value, body) => Some(Expr::let_(x.clone(), value.clone(), tail(body, end)?)),
-        _ => end(step),
-    }
+    let Term::Let(x, value, body) = step.term() else { return end(step) };
+    Some(Expr::let_(x.clone(), value.clone(), tail(body, end)?))
 }
 
 /// The pattern with the types of its arrays: Futhark would let their lengths change from one step to the next.

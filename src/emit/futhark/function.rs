@@ -135,10 +135,7 @@ pub fn define(
     for (status, test) in promises {
         body = Fut::assert(guard::helper(status), test, body);
     }
-    let body = match body {
-        Fut::Int(_) => body,
-        other => typed_result(other),
-    };
+    let body = if matches!(body, Fut::Int(_)) { body } else { typed_result(body) };
     let shown = if keyword == Keyword::Entry && result.has_tuple() { flat_tuple(&result) } else { result.clone() };
     let mut read = BTreeSet::new();
     let body = clean(Fut::let_in(bindings, body), &mut read);
@@ -159,10 +156,8 @@ pub fn define(
 
 /// Literals inside a result are of the type that the definition declares.
 fn typed_result(exp: Fut) -> Fut {
-    match exp {
-        Fut::If(c, a, b) => Fut::If(c, Box::new(typed_literals(*a)), Box::new(typed_literals(*b))),
-        other => other,
-    }
+    let Fut::If(c, a, b) = exp else { return exp };
+    Fut::If(c, Box::new(typed_literals(*a)), Box::new(typed_literals(*b)))
 }
 
 /// The shapes of parameters as a caller passes them.
@@ -258,10 +253,7 @@ pub fn needs_boundary(function: &Function) -> bool {
             Type::Tuple(_) => true,
         }
     }
-    let result = match &function.result {
-        Type::Tuple(parts) => parts.iter().any(has_tuple),
-        other => has_tuple(other),
-    };
+    let result = if let Type::Tuple(parts) = &function.result { parts.iter().any(has_tuple) } else { has_tuple(&function.result) };
     result || function.params.iter().any(|param: &Var| has_tuple(param.ty()))
 }
 

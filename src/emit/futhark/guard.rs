@@ -89,9 +89,12 @@ impl Emitter<'_> {
     pub fn guard_part(&mut self, (var, path): (&Var, &[usize]), test: Fut, status: Status, bindings: &mut Vec<Binding>) {
         let Some(mut whole) = self.place(var).cloned() else { return };
         let Some(Place::One(old, shape)) = whole.part_mut(path) else { return };
-        let name = match old {
-            Fut::Atom(text) if !path.is_empty() => self.local_of(text, shape),
-            _ => self.local_of(var.name(), shape),
+        let name = if let Fut::Atom(text) = old
+            && !path.is_empty()
+        {
+            self.local_of(text, shape)
+        } else {
+            self.local_of(var.name(), shape)
         };
         let value = Fut::assert(helper(status), test, old.clone());
         bindings.push(Binding { pattern: Pattern::Name(name.clone()), value });

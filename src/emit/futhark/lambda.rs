@@ -36,13 +36,9 @@ impl Fut {
 
     /// `.1.0` for `x.1.0`.
     fn path_from(&self, name: &str) -> Option<String> {
-        match self {
-            Fut::Project(inner, at) => match &**inner {
-                Fut::Atom(text) if text == name => Some(format!(".{at}")),
-                inner => Some(format!("{}.{at}", inner.path_from(name)?)),
-            },
-            _ => None,
-        }
+        let Fut::Project(inner, at) = self else { return None };
+        let before = if matches!(&**inner, Fut::Atom(text) if text == name) { String::new() } else { inner.path_from(name)? };
+        Some(format!("{before}.{at}"))
     }
 
     /// Whether a name occurs; what binds it inside counts too.

@@ -135,16 +135,17 @@ fn broken(exp: &Fut, column: usize) -> Vec<String> {
             lines
         }
         Fut::If(cond, then, otherwise) => {
-            let mut lines = match &**cond {
+            let mut lines = block_at(cond, TYPED, column + 3);
+            if let Fut::Infix(op, a, b) = &**cond
+                && lines.len() > 1
+            {
                 // the formatter puts the operator of a broken condition below the `if`
-                Fut::Infix(op, a, b) if block_at(cond, TYPED, column + 3).len() > 1 => {
-                    let (left, right) = operands(op);
-                    let mut lines = after("if ", block_at(a, left, column + 3));
-                    lines.extend(after(&format!("{op} "), block_at(b, right, column + op.len() + 1)));
-                    lines
-                }
-                cond => after("if ", block_at(cond, TYPED, column + 3)),
-            };
+                let (left, right) = operands(op);
+                lines = after("if ", block_at(a, left, column + 3));
+                lines.extend(after(&format!("{op} "), block_at(b, right, column + op.len() + 1)));
+            } else {
+                lines = after("if ", lines);
+            }
             lines.extend(after("then ", block(then, column + 5)));
             if matches!(**otherwise, Fut::If(..)) {
                 let mut rest = block(otherwise, column + 5);

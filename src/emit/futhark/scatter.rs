@@ -54,10 +54,7 @@ struct Addition {
 
 /// The fold as one for each addition; `None` where a step does anything else, or has one addition, to an array of one dimension.
 fn separated(n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<Expr> {
-    let types = match acc.ty() {
-        Type::Tuple(parts) => parts.to_vec(),
-        ty => vec![ty.clone()],
-    };
+    let types = if let Type::Tuple(parts) = acc.ty() { parts.to_vec() } else { vec![acc.ty().clone()] };
     let dims: Vec<Vec<Size>> = types.iter().map(dims_of).collect::<Option<_>>()?;
     let additions = Additions::of(body, acc, i, &dims)?;
     let all = freshen(&Expr::build_with(n.clone(), i.clone(), additions.numbers));
@@ -65,10 +62,12 @@ fn separated(n: &Expr, acc: &Var, i: &Var, body: &Expr, init: &Expr) -> Option<E
     let first = Var::fresh("first", init.ty().clone());
     let mut arrays = Vec::new();
     for (component, dims) in dims.iter().enumerate() {
-        let start = match init.term() {
-            _ if types.len() == 1 => init.clone(),
-            Term::Tuple(parts) => parts[component].clone(),
-            _ => Expr::proj(Expr::var(&first), component),
+        let start = if types.len() == 1 {
+            init.clone()
+        } else if let Term::Tuple(parts) = init.term() {
+            parts[component].clone()
+        } else {
+            Expr::proj(Expr::var(&first), component)
         };
         let own = additions.each.iter().filter(|addition| addition.component == component);
         let sums = own.fold(flat(start, dims)?, |sums, addition| addition.to_each(n, &added, sums, dims));
@@ -92,10 +91,12 @@ impl Additions {
                 end = rest;
             }
         }
-        let ends: Vec<Expr> = match end.term() {
-            Term::Tuple(parts) if parts.len() == dims.len() => parts.clone(),
-            _ if dims.len() == 1 => vec![end.clone()],
-            _ => return None,
+        let ends: Vec<Expr> = if let Term::Tuple(parts) = end.term()
+            && parts.len() == dims.len()
+        {
+            parts.clone()
+        } else {
+            (dims.len() == 1).then(|| vec![end.clone()])?
         };
         let (mut numbers, mut each): (Vec<Expr>, Vec<Addition>) = (Vec::new(), Vec::new());
         for (component, end) in ends.iter().enumerate() {

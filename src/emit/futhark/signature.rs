@@ -28,10 +28,7 @@ pub fn lengths(signature: &Signature, args: &[(Fut, Shape)]) -> Vec<(String, Opt
     let mut found: Vec<(String, Option<String>)> = Vec::new();
     for (name, param) in &signature.sizes {
         let text = match param {
-            Some(at) => args.get(*at).and_then(|(exp, _)| match exp {
-                Fut::Atom(_) | Fut::Int(_) => layout::flat(exp),
-                _ => None,
-            }),
+            Some(at) => args.get(*at).filter(|(exp, _)| matches!(exp, Fut::Atom(_) | Fut::Int(_))).and_then(|(exp, _)| layout::flat(exp)),
             None => signature.params.iter().zip(args).find_map(|(param, (_, arg))| match_length(name, param, arg)),
         };
         found.push((name.clone(), text));

@@ -116,13 +116,9 @@ impl Fut {
 
     /// Moves the lets around the value into `bindings`.
     pub fn without_lets(self, bindings: &mut Vec<Binding>) -> Fut {
-        match self {
-            Fut::Let(chain, body) => {
-                bindings.extend(chain);
-                *body
-            }
-            other => other,
-        }
+        let Fut::Let(chain, body) = self else { return self };
+        bindings.extend(chain);
+        *body
     }
 
     pub fn project(self, at: usize) -> Fut {
@@ -135,13 +131,9 @@ impl Fut {
 
     /// `a[i][j]` as `a[i, j]`.
     pub fn index(self, at: Fut) -> Fut {
-        match self {
-            Fut::Index(array, mut places) => {
-                places.push(at);
-                Fut::Index(array, places)
-            }
-            other => Fut::Index(Box::new(other), vec![at]),
-        }
+        let Fut::Index(array, mut places) = self else { return Fut::Index(Box::new(self), vec![at]) };
+        places.push(at);
+        Fut::Index(array, places)
     }
 }
 

@@ -85,11 +85,8 @@ impl Emitter<'_> {
         let (exp, shape) = self.exp(expr);
         let exp = exp.without_lets(bindings);
         let Fut::Loop(repeat) = exp else { return (exp, shape) };
-        let hint = match expr.term() {
-            Term::Fold { acc: state, .. } | Term::While { state, .. } => state.name().to_string(),
-            _ => "t".to_string(),
-        };
-        let var = crate::ir::Var::fresh(&hint, expr.ty().clone());
+        let hint = if let Term::Fold { acc: state, .. } | Term::While { state, .. } = expr.term() { state.name() } else { "t" };
+        let var = crate::ir::Var::fresh(hint, expr.ty().clone());
         self.bind(&var, Fut::Loop(repeat), shape, bindings);
         match self.place(&var) {
             Some(place) => (place.exp(), place.shape()),
@@ -239,17 +236,24 @@ pub fn typed_literals(exp: Fut) -> Fut {
         Fut::Tuple(parts) => Fut::Tuple(parts.into_iter().map(typed_literals).collect()),
         Fut::Array(parts) => Fut::Array(parts.into_iter().map(typed_literals).collect()),
         Fut::Let(bindings, body) => Fut::Let(bindings, Box::new(typed_literals(*body))),
-        other => other,
+        other @ (Fut::Atom(_)
+        | Fut::Apply(..)
+        | Fut::Infix(..)
+        | Fut::Prefix(..)
+        | Fut::Index(..)
+        | Fut::Project(..)
+        | Fut::With(..)
+        | Fut::If(..)
+        | Fut::Loop(_)
+        | Fut::Lambda(..)
+        | Fut::Typed(..)) => other,
     }
 }
 
 /// Whether Futhark's compiler would fail, with an error of its own, on a call in a branch: it takes arrays of one length in
 /// the call's result, where that is no name, for less than what the other branch has.
 fn loses_lengths(exp: &Fut, wanted: &Shape) -> bool {
-    let called = match exp {
-        Fut::Let(_, body) => body,
-        other => other,
-    };
+    let called = if let Fut::Let(_, body) = exp { body } else { exp };
     let Shape::Tuple(parts) = wanted else { return false };
     let is_compound = |part: &Shape| matches!(part, Shape::Array(_, Some(length)) if length.contains(' '));
     matches!(called, Fut::Apply(..)) && parts.iter().filter(|part| is_compound(part)).count() > 1

@@ -59,7 +59,7 @@ impl Roots {
     fn part(&self, at: usize) -> Roots {
         match self {
             Roots::Parts(parts) => parts.get(at).cloned().unwrap_or_default(),
-            whole => whole.clone(),
+            Roots::Fresh | Roots::Of(_) => self.clone(),
         }
     }
 }
@@ -112,7 +112,7 @@ fn leaf_names(pattern: &Pattern) -> Vec<String> {
 fn result_leaves(roots: &Roots, shape: &Shape) -> Vec<Names> {
     match shape {
         Shape::Tuple(parts) => parts.iter().enumerate().flat_map(|(at, part)| result_leaves(&roots.part(at), part)).collect(),
-        _ => vec![roots.all()],
+        Shape::Double | Shape::Index | Shape::Bool | Shape::Array(..) => vec![roots.all()],
     }
 }
 
