@@ -71,9 +71,10 @@ fn is_for_branches(var: &Var, body: &Expr) -> bool {
 
 /// Whether nothing is set of an array, or some elements.
 fn begins_unset(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Update(_, parts) => parts.first().is_some_and(begins_unset) && parts.iter().skip(1).all(Expr::is_atom),
-        _ => is_unset(expr),
+    if let Term::Update(_, parts) = expr.term() {
+        parts.first().is_some_and(begins_unset) && parts.iter().skip(1).all(Expr::is_atom)
+    } else {
+        is_unset(expr)
     }
 }
 

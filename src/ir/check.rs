@@ -284,7 +284,9 @@ impl Checker<'_> {
                     (Iso::Roll, [value], Type::Rec(of)) => self.agree(value, "the unrolled type", value.ty(), &of.unrolled())?,
                     (Iso::Unroll, [value], ty) => match value.ty() {
                         Type::Rec(of) => self.agree(expr, "the unrolled type", ty, &of.unrolled())?,
-                        other => return wrong(value, format!("has type {other}, which is not recursive")),
+                        other @ (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_)) => {
+                            return wrong(value, format!("has type {other}, which is not recursive"));
+                        }
                     },
                     (Iso::Absent, [], Type::Rec(_)) => {}
                     (Iso::Roll | Iso::Absent, _, ty) => return wrong(expr, format!("makes a {ty} of {} operands", operands.len())),

@@ -65,7 +65,24 @@ impl Expr {
             Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), body.map_tails(tail)),
             Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, body.map_tails(tail)),
             Term::If(cond, a, b) => Expr::if_(cond.clone(), a.map_tails(tail), b.map_tails(tail)),
-            _ => return tail(self),
+            Term::Var(_)
+            | Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::Build { .. }
+            | Term::Fold { .. }
+            | Term::While { .. }
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Proj(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Dual { .. }
+            | Term::Vjp { .. } => return tail(self),
         };
         new.at(self.span())
     }

@@ -73,10 +73,7 @@ impl Expr {
     }
 
     pub fn build_with(n: Expr, i: Var, body: Expr) -> Expr {
-        let size = match i.ty() {
-            Type::Index(Some(size)) => size.clone(),
-            _ => Size::of_expr(&n),
-        };
+        let size = if let Type::Index(Some(size)) = i.ty() { size.clone() } else { Size::of_expr(&n) };
         let element = leave_scope(body.ty(), &i, &mut Size::unknown);
         with(Term::Build { n, i, body }, Type::array(element, size))
     }

@@ -118,16 +118,16 @@ fn first_states(init: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Expr) {
 fn readers_first(parts: &[Expr]) -> (Vec<(Var, Expr)>, Vec<Expr>) {
     fn leaves<'a>(parts: &'a [Expr], out: &mut Vec<&'a Expr>) {
         for part in parts {
-            match part.term() {
-                Term::Tuple(inner) => leaves(inner, out),
-                _ => out.push(part),
-            }
+            if let Term::Tuple(inner) = part.term() { leaves(inner, out) } else { out.push(part) }
         }
     }
     fn put_back(parts: &[Expr], leaves: &mut impl Iterator<Item = Expr>) -> Vec<Expr> {
-        let leaf = |part: &Expr| match part.term() {
-            Term::Tuple(inner) => Expr::with_type(Term::Tuple(put_back(inner, leaves)), part.ty().clone(), part.span()),
-            _ => leaves.next().unwrap_or_else(|| part.clone()),
+        let leaf = |part: &Expr| {
+            if let Term::Tuple(inner) = part.term() {
+                Expr::with_type(Term::Tuple(put_back(inner, leaves)), part.ty().clone(), part.span())
+            } else {
+                leaves.next().unwrap_or_else(|| part.clone())
+            }
         };
         parts.iter().map(leaf).collect()
     }

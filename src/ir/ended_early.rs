@@ -40,10 +40,7 @@ pub fn ended_early(expr: &Expr) -> Option<Expr> {
 pub fn end(expr: &Expr) -> Option<(Expr, Expr)> {
     let Term::Fold { acc, i, body, .. } = expr.term() else { return None };
     let is_scalar = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
-    let is_small = match acc.ty() {
-        Type::Tuple(types) => types.iter().all(is_scalar),
-        ty => is_scalar(ty),
-    };
+    let is_small = if let Type::Tuple(types) = acc.ty() { types.iter().all(is_scalar) } else { is_scalar(acc.ty()) };
     if !is_small || mentions(body, i) {
         return None;
     }
@@ -52,25 +49,24 @@ pub fn end(expr: &Expr) -> Option<(Expr, Expr)> {
 
 /// As [`end`], of a step.
 fn settled(body: &Expr, acc: &Var) -> Option<(Expr, Expr)> {
-    let (stops, next) = match body.term() {
-        Term::Tuple(parts) => {
-            let ends: Vec<(Expr, Expr)> = parts.iter().enumerate().map(|(k, part)| of_part(part, &|part| is_kept(part, acc, k))).collect();
-            let mut stops: Vec<&Expr> = Vec::new();
-            for (stop, _) in &ends {
-                if !matches!(stop.term(), Term::Bool(true)) && !stops.iter().any(|known| key(known) == key(stop)) {
-                    stops.push(stop);
-                }
+    let (stops, next) = if let Term::Tuple(parts) = body.term() {
+        let ends: Vec<(Expr, Expr)> = parts.iter().enumerate().map(|(k, part)| of_part(part, &|part| is_kept(part, acc, k))).collect();
+        let mut stops: Vec<&Expr> = Vec::new();
+        for (stop, _) in &ends {
+            if !matches!(stop.term(), Term::Bool(true)) && !stops.iter().any(|known| key(known) == key(stop)) {
+                stops.push(stop);
             }
-            if stops.iter().any(|stop| matches!(stop.term(), Term::Bool(false))) {
-                return None;
-            }
-            // what a part is where it changes holds only where all change at once
-            let is_one = stops.len() == 1;
-            let next = if is_one { ends.iter().map(|(_, next)| next.clone()).collect() } else { parts.clone() };
-            let all = stops.into_iter().cloned().reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))?;
-            (all, Expr::tuple(next))
         }
-        _ => of_part(body, &|part| is_whole(part, acc)),
+        if stops.iter().any(|stop| matches!(stop.term(), Term::Bool(false))) {
+            return None;
+        }
+        // what a part is where it changes holds only where all change at once
+        let is_one = stops.len() == 1;
+        let next = if is_one { ends.iter().map(|(_, next)| next.clone()).collect() } else { parts.clone() };
+        let all = stops.into_iter().cloned().reduce(|a, b| Expr::prim(Prim::And, vec![a, b]))?;
+        (all, Expr::tuple(next))
+    } else {
+        of_part(body, &|part| is_whole(part, acc))
     };
     (!matches!(stops.term(), Term::Bool(_))).then_some((stops, next))
 }
@@ -124,8 +120,11 @@ fn negated(cond: Expr) -> Expr {
 
 /// The term without names of variables and their parts.
 fn without_names(expr: &Expr) -> Expr {
-    match expr.term() {
-        Term::Let(x, value, body) if value.is_atom() || is_part(value) => without_names(&substitute(body, &[(x.clone(), value.clone())])),
-        _ => expr.clone(),
+    if let Term::Let(x, value, body) = expr.term()
+        && (value.is_atom() || is_part(value))
+    {
+        without_names(&substitute(body, &[(x.clone(), value.clone())]))
+    } else {
+        expr.clone()
     }
 }

@@ -261,7 +261,7 @@ impl Walk {
                     match var.ty() {
                         Type::Index(_) | Type::Bool => self.lets.push((var.clone(), substitute(value, &self.lets))),
                         _ if !value.has_updates() => self.values.push((var.clone(), substitute(value, &self.lets))),
-                        _ => drop(self.inside.insert(var.clone())),
+                        Type::Double | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => drop(self.inside.insert(var.clone())),
                     }
                 }
                 self.known.push((var.clone(), origin));

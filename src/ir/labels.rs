@@ -167,10 +167,10 @@ impl Labels {
             Type::Double => by.clone(),
             Type::Bool | Type::Index(_) => Labels::None,
             Type::Rec(_) => self.clone(),
-            Type::Array(element, _) => match self.element().with_doubles(element, by) {
-                Labels::None => Labels::None,
-                element => Labels::Array(element.into()),
-            },
+            Type::Array(element, _) => {
+                let element = self.element().with_doubles(element, by);
+                if matches!(element, Labels::None) { element } else { Labels::Array(element.into()) }
+            }
             Type::Tuple(types) => {
                 let parts = types.iter().enumerate().map(|(at, ty)| self.part(at).with_doubles(ty, by));
                 match self {

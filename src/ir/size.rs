@@ -370,10 +370,8 @@ impl Size {
             (Term::Var(x), Some(k)) => m.mentions(x) && m.replace(x, &k) == *n,
             _ => false,
         };
-        let is_equal = || match cond.term() {
-            Term::Prim(Prim::Eq, sides) => matches!(sides.as_slice(), [a, b] if known(a, b) || known(b, a)),
-            _ => false,
-        };
+        let equal = |sides: &[Expr]| matches!(sides, [a, b] if known(a, b) || known(b, a));
+        let is_equal = || matches!(cond.term(), Term::Prim(Prim::Eq, sides) if equal(sides));
         match n.is_as_long(m) || is_equal() {
             true => Some(m.clone()),
             false if m.is_as_long(n) => Some(n.clone()),
@@ -452,7 +450,21 @@ fn substitute_term(expr: &Expr, f: &mut dyn FnMut(&Atom) -> Option<Size>) -> Siz
             Term::Fold { n, acc, i, body, init } => Some(Expr::fold_with(go(n, f)?, acc.clone(), i.clone(), go(body, f)?, go(init, f)?)),
             Term::Proj(tuple, k) => Some(Expr::proj(go(tuple, f)?, *k)),
             Term::Tuple(parts) => Some(Expr::tuple(parts.iter().map(|part| go(part, f)).collect::<Option<_>>()?)),
-            _ => Some(expr.clone()),
+            Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Let(..)
+            | Term::Build { .. }
+            | Term::While { .. }
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Check { .. }
+            | Term::Dual { .. }
+            | Term::Vjp { .. } => Some(expr.clone()),
         }
     }
     go(expr, f).map_or_else(Size::unknown, |expr| Size::of_expr(&expr))

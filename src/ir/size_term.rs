@@ -64,15 +64,14 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
 fn without_zero(branch: &Expr, cond: &Expr, holds: bool) -> Expr {
     let Some(divisor) = never_zero(cond, holds) else { return branch.clone() };
     let branch = map_children(branch, &mut |child| without_zero(child, cond, holds));
-    match branch.term() {
-        Term::Prim(prim @ (Prim::Div | Prim::Rem), args) => match args.as_slice() {
-            [a, b] if is_same(b, divisor) => {
-                let is_zero = Expr::prim(Prim::Eq, vec![b.clone(), Expr::index(0)]);
-                Expr::prim(*prim, vec![a.clone(), Expr::if_(is_zero, Expr::index(1), b.clone())])
-            }
-            _ => branch,
-        },
-        _ => branch,
+    if let Term::Prim(prim @ (Prim::Div | Prim::Rem), args) = branch.term()
+        && let [a, b] = args.as_slice()
+        && is_same(b, divisor)
+    {
+        let is_zero = Expr::prim(Prim::Eq, vec![b.clone(), Expr::index(0)]);
+        Expr::prim(*prim, vec![a.clone(), Expr::if_(is_zero, Expr::index(1), b.clone())])
+    } else {
+        branch
     }
 }
 
@@ -101,9 +100,13 @@ fn never_zero(cond: &Expr, holds: bool) -> Option<&Expr> {
 pub(super) fn without_guards(branch: &Expr, stops: &Expr) -> Expr {
     let Some(divisor) = never_zero(stops, false) else { return branch.clone() };
     let branch = map_children(branch, &mut |child| without_guards(child, stops));
-    match branch.term() {
-        Term::If(_, _, b) if is_guarded(&branch) && is_same(b, divisor) => b.clone(),
-        _ => branch,
+    if let Term::If(_, _, b) = branch.term()
+        && is_guarded(&branch)
+        && is_same(b, divisor)
+    {
+        b.clone()
+    } else {
+        branch
     }
 }
 
@@ -155,13 +158,12 @@ pub(super) fn component(tuple: &Expr, k: usize) -> Option<Expr> {
         Term::If(cond, a, b) => Some(Expr::if_(cond.clone(), component(a, k)?, component(b, k)?)),
         Term::Let(x, value, body) => {
             let part = component(body, k)?;
-            match value.ty() {
-                Type::Tuple(types) => {
-                    let parts = (0..types.len()).map(|at| component(value, at)).collect::<Option<_>>()?;
-                    let part = substitute(&part, &[(x.clone(), Expr::tuple(parts))]);
-                    (part.node_count() <= NODES).then_some(part)
-                }
-                _ => Some(Expr::let_(x.clone(), value.clone(), part)),
+            if let Type::Tuple(types) = value.ty() {
+                let parts = (0..types.len()).map(|at| component(value, at)).collect::<Option<_>>()?;
+                let part = substitute(&part, &[(x.clone(), Expr::tuple(parts))]);
+                (part.node_count() <= NODES).then_some(part)
+            } else {
+                Some(Expr::let_(x.clone(), value.clone(), part))
             }
         }
         Term::Proj(outer, at) => component(&component(outer, *at).filter(|part| !is_part(part))?, k),
@@ -184,18 +186,13 @@ pub(super) fn normal_fold(expr: &Expr, k: usize) -> Option<Expr> {
     if expr.node_count() > NODES {
         return None;
     }
-    let types = match acc.ty() {
-        Type::Tuple(types) => types.to_vec(),
-        ty => vec![ty.clone()],
-    };
+    let types = if let Type::Tuple(types) = acc.ty() { types.to_vec() } else { vec![acc.ty().clone()] };
     let is_scalar = |at: &usize| matches!(types.get(*at), Some(Type::Index(_) | Type::Bool));
     if !is_scalar(&k) {
         return None;
     }
-    let part = |tuple: &Expr, at: usize| match acc.ty() {
-        Type::Tuple(_) => component(tuple, at),
-        _ => Some(tuple.clone()),
-    };
+    let is_tuple = matches!(acc.ty(), Type::Tuple(_));
+    let part = |tuple: &Expr, at: usize| if is_tuple { component(tuple, at) } else { Some(tuple.clone()) };
     // folds inside may come to bind what it binds
     let own = |(at, ty): (usize, &Type)| acc.renewed(if is_scalar(&at) { Type::INDEX } else { ty.clone() });
     let states: Vec<Var> = types.iter().enumerate().map(own).collect();
@@ -257,12 +254,13 @@ fn decoded(part: Expr, ty: &Type) -> Expr {
 /// A term of a size without failures: its folds, those inside of others too, have no steps where they would have less.
 pub fn without_failures(expr: &Expr) -> Expr {
     let expr = map_children(expr, &mut |child| without_failures(child));
-    match expr.term() {
-        Term::Fold { n, acc, i, body, init } if !is_length(n) => {
-            let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
-            Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
-        }
-        _ => expr,
+    if let Term::Fold { n, acc, i, body, init } = expr.term()
+        && !is_length(n)
+    {
+        let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+        Expr::fold_with(n, acc.clone(), i.clone(), body.clone(), init.clone())
+    } else {
+        expr
     }
 }
 

@@ -141,10 +141,8 @@ pub struct Vjp<'a> {
 
 impl<'a> Vjp<'a> {
     pub fn of(expr: &'a Expr) -> Option<Vjp<'a>> {
-        match expr.term() {
-            Term::Vjp { x, at, cotangent, body } => Some(Vjp { x, at, cotangent, body }),
-            _ => None,
-        }
+        let Term::Vjp { x, at, cotangent, body } = expr.term() else { return None };
+        Some(Vjp { x, at, cotangent, body })
     }
 
     /// Whether it is a Jacobian.

@@ -169,16 +169,17 @@ impl Type {
         match self {
             Type::Double | Type::Bool | Type::Index(None) | Type::Rec(_) => {}
             Type::Index(Some(bound)) => f(bound, false),
-            Type::Array(element, size) => match element.as_ref() {
-                Type::Array(inner, columns) if **inner == Type::Double => {
+            Type::Array(element, size) => {
+                if let Type::Array(inner, columns) = element.as_ref()
+                    && **inner == Type::Double
+                {
                     f(size, true);
                     f(columns, true);
-                }
-                _ => {
+                } else {
                     element.walk_sizes(f);
                     f(size, true);
                 }
-            },
+            }
             Type::Tuple(parts) => parts.iter().for_each(|part| part.walk_sizes(f)),
         }
     }

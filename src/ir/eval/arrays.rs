@@ -100,10 +100,7 @@ impl Machine<'_> {
 
     pub fn get(&mut self, array: &Code, index: &Code, span: Span) -> Run<V> {
         // a variable's array is read in place: cloning it would cost as much as the read
-        let held = match array {
-            Code::Slot(_) => None,
-            other => Some(self.run(other)?),
-        };
+        let held = if matches!(array, Code::Slot(_)) { None } else { Some(self.run(array)?) };
         let index = self.index(index)?;
         let array = match (array, &held) {
             (Code::Slot(slot), _) => self.slot(*slot),
@@ -136,9 +133,10 @@ impl Machine<'_> {
     }
 
     pub fn shape_of(&mut self, array: &Code) -> Run<Shape> {
-        match array {
-            Code::Slot(slot) => self.slot(*slot).map_or_else(|| defect(Span::NONE), |value| Ok(value.shape())),
-            other => Ok(self.run(other)?.shape()),
+        if let Code::Slot(slot) = array {
+            self.slot(*slot).map_or_else(|| defect(Span::NONE), |value| Ok(value.shape()))
+        } else {
+            Ok(self.run(array)?.shape())
         }
     }
 }

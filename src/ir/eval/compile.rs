@@ -294,9 +294,12 @@ impl<'p> Compiler<'p> {
                 let (code, active) = self.expr(scope, body)?;
                 scope.depth -= 1;
                 let reached = if active.tags() & tag_bit(tag) == 0 { 0 } else { active.tags() & !tag_bit(tag) | cotangent_activity.tags() };
-                let derivative = match expr.ty() {
-                    Type::Tuple(parts) if parts.len() == 2 => &parts[1],
-                    _ => return defect(expr, "a `vjp` that is no pair"),
+                let derivative = if let Type::Tuple(parts) = expr.ty()
+                    && parts.len() == 2
+                {
+                    &parts[1]
+                } else {
+                    return defect(expr, "a `vjp` that is no pair");
                 };
                 let activity = Activity::of(derivative, reached);
                 let parts = Box::new((at, cotangent, code));
@@ -405,7 +408,26 @@ fn with_tail_calls(code: Code) -> Code {
             Code::If(Box::new((cond, with_tail_calls(then), with_tail_calls(otherwise))))
         }
         Code::Check { cond, status, body, source } => Code::Check { cond, status, body: Box::new(with_tail_calls(*body)), source },
-        other => other,
+        other @ (Code::Slot(_)
+        | Code::Take(..)
+        | Code::Constant(_)
+        | Code::Prim(..)
+        | Code::Build(_)
+        | Code::Fold(_)
+        | Code::While(_)
+        | Code::TailCall(..)
+        | Code::TooDeep(..)
+        | Code::Get(..)
+        | Code::Dim(..)
+        | Code::Tuple(_)
+        | Code::Proj(..)
+        | Code::Array(..)
+        | Code::Dual { .. }
+        | Code::Vjp { .. }
+        | Code::Update(..)
+        | Code::Roll(_)
+        | Code::Unroll(..)
+        | Code::Lift(..)) => other,
     }
 }
 

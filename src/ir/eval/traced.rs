@@ -63,7 +63,7 @@ impl Machine<'_> {
         let Some(record) = &mut self.arithmetic.tapes.record else { return stopped(span) };
         let cotangent_of = cotangent.map(&mut |number| match record.operand(number) {
             Operand::Place(place) if place >= record.arguments => Operand::Constant(number.value()),
-            operand => operand,
+            operand @ (Operand::Constant(_) | Operand::Place(_)) => operand,
         });
         record.forget();
         let mut places = IndexSet::new();

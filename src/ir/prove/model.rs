@@ -126,7 +126,7 @@ impl Facts {
                     Type::Index(Some(bound)) if follow > 0 => {
                         model.polynomial(bound, self).is_some_and(|bound| value < bound) && self.types_hold_in(bound, model, follow - 1)
                     }
-                    _ => true,
+                    Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => true,
                 },
                 Atom::Term(_) | Atom::Unknown(_) => true,
             };
@@ -161,10 +161,8 @@ impl Model {
                 Type::Double | Type::Bool | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => Some(size),
             },
             // of other operations nothing is known
-            Atom::Term(term) => match term.expr.term() {
-                Term::Prim(Prim::Min | Prim::Max | Prim::Div | Prim::Rem, _) => computed,
-                _ => computed.or(Some(size)),
-            },
+            Atom::Term(term) if matches!(term.expr.term(), Term::Prim(Prim::Min | Prim::Max | Prim::Div | Prim::Rem, _)) => computed,
+            Atom::Term(_) => computed.or(Some(size)),
             Atom::Unknown(_) => Some(size),
         };
         // what an operation gives is not for this to choose

@@ -112,14 +112,10 @@ fn ends(size: &Size, i: &Var, last: &Size) -> Option<(Size, Size)> {
 
 /// A fold, and which component of it an expression is.
 fn part_of(expr: &Expr) -> (&Expr, Vec<usize>) {
-    match expr.term() {
-        Term::Proj(tuple, k) => {
-            let (fold, mut path) = part_of(tuple);
-            path.push(*k);
-            (fold, path)
-        }
-        _ => (expr, Vec::new()),
-    }
+    let Term::Proj(tuple, k) = expr.term() else { return (expr, Vec::new()) };
+    let (fold, mut path) = part_of(tuple);
+    path.push(*k);
+    (fold, path)
 }
 
 /// A component of a value: of a tuple that is written out, the part itself.
