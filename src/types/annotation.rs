@@ -28,16 +28,15 @@ impl Infer<'_> {
             let value = Var::fresh(&name, Type::INDEX);
             let annotations = annotations(pattern);
             for annotation in &annotations {
-                match &annotation.kind {
-                    TypeExprKind::Index(_) if !own.contains(&name) => {
-                        self.sizes = self.sizes.with(&name, Size::var(&value));
-                        own.push(name.clone());
-                        indices.push(name.clone());
-                    }
-                    _ => lone_sizes(annotation).into_iter().for_each(|size| {
+                if matches!(annotation.kind, TypeExprKind::Index(_)) && !own.contains(&name) {
+                    self.sizes = self.sizes.with(&name, Size::var(&value));
+                    own.push(name.clone());
+                    indices.push(name.clone());
+                } else {
+                    for size in lone_sizes(annotation) {
                         self.unwritten.remove(&size);
                         self.declare_size(size, &mut own, top);
-                    }),
+                    }
                 }
             }
             if top {

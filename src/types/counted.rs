@@ -114,11 +114,13 @@ const NODES: usize = 1000;
 
 /// The term with what it binds first written in the place of the names.
 pub(super) fn without_lets(expr: &Expr, function: &Function) -> Expr {
-    match expr.term() {
-        Term::Let(x, value, body) if !calls(value, &function.name) && expr.node_count() <= NODES => {
-            without_lets(&substitute(body, &[(x.clone(), value.clone())]), function)
-        }
-        _ => expr.clone(),
+    if let Term::Let(x, value, body) = expr.term()
+        && !calls(value, &function.name)
+        && expr.node_count() <= NODES
+    {
+        without_lets(&substitute(body, &[(x.clone(), value.clone())]), function)
+    } else {
+        expr.clone()
     }
 }
 
@@ -164,9 +166,9 @@ impl Bound {
             };
             !any_free_var(expr, &mut |var| !is_passed_on(var))
         };
-        let counter = |expr: &Expr| match expr.term() {
-            Term::Var(var) if var.ty() == &Type::INDEX => changed.iter().copied().find(|at| function.params[*at] == *var),
-            _ => None,
+        let counter = |expr: &Expr| {
+            let Term::Var(var) = expr.term() else { return None };
+            changed.iter().copied().find(|at| var.ty() == &Type::INDEX && function.params[*at] == *var)
         };
         let (at, bound, prim) = match (counter(a), counter(b)) {
             (Some(at), None) if is_bound(b) => (at, b, *prim),

@@ -455,10 +455,7 @@ fn describe(kind: Kind) -> &'static str {
 
 /// The name of the variable that a point is bound anew to.
 fn variable_name(point: &Expr) -> Name {
-    match point.term() {
-        crate::ir::Term::Var(var) => var.full_name().clone(),
-        _ => "x".into(),
-    }
+    if let crate::ir::Term::Var(var) = point.term() { var.full_name().clone() } else { "x".into() }
 }
 
 /// Whether a parameter can be the independent variable.

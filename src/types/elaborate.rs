@@ -262,10 +262,8 @@ impl<'a> Elaborator<'a> {
             ExprKind::Binary(op, a, b) => {
                 let a = self.expr(a, scope)?;
                 let prim = Prim::from(*op);
-                let b = match prim {
-                    Prim::And | Prim::Or => self.in_branch(|this| this.expr(b, scope))?,
-                    _ => self.expr(b, scope)?,
-                };
+                let may_skip = matches!(prim, Prim::And | Prim::Or);
+                let b = if may_skip { self.in_branch(|this| this.expr(b, scope))? } else { self.expr(b, scope)? };
                 self.operator(*op, vec![a, b], span)?
             }
             ExprKind::Unary(_, literal) if smallest_index(expr) => {

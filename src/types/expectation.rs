@@ -45,10 +45,8 @@ impl Infer<'_> {
                 Ok(()) => {}
                 Err(Mismatch::Types | Mismatch::Infinite) => {
                     let message = format!("`{}` takes {} and its point, found {}", api.name(), api.takes(), self.text(point));
-                    let wanted = match self.holes.head(takes) {
-                        Ty::Hole(_) => "a number".to_string(),
-                        _ => self.text(takes),
-                    };
+                    let is_open = matches!(self.holes.head(takes), Ty::Hole(_));
+                    let wanted = if is_open { "a number".to_string() } else { self.text(takes) };
                     let help = format!("the function takes {wanted}, and the point is what it takes");
                     return self.report(Diagnostic::error("E0501", *point_place, message).help(help));
                 }
@@ -92,12 +90,13 @@ impl Infer<'_> {
         {
             return problem;
         }
-        let expected = match self.holes.head(wanted) {
-            Ty::Hole(id) if self.holes.class(id) == Class::Number => "a number".to_string(),
-            Ty::Hole(id) if self.holes.class(id) == Class::Sum => "a number or an array of Doubles".to_string(),
-            Ty::Hole(id) if self.holes.class(id) == Class::Tensor => "a Double or an array of Doubles".to_string(),
-            Ty::Hole(id) if self.holes.class(id) == Class::Scalar => "a number or a Bool".to_string(),
-            _ => wanted_text,
+        let class = if let Ty::Hole(id) = self.holes.head(wanted) { Some(self.holes.class(id)) } else { None };
+        let expected = match class {
+            Some(Class::Number) => "a number".to_string(),
+            Some(Class::Sum) => "a number or an array of Doubles".to_string(),
+            Some(Class::Tensor) => "a Double or an array of Doubles".to_string(),
+            Some(Class::Scalar) => "a number or a Bool".to_string(),
+            Some(Class::Any) | None => wanted_text,
         };
         let help = match (self.holes.head(wanted), self.holes.head(found)) {
             (Ty::Double, Ty::Index(_)) => "convert an Index with `double`".to_string(),

@@ -315,18 +315,17 @@ impl Infer<'_> {
     }
 
     pub(super) fn application(&mut self, expr: &ast::Expr, head: &ast::Expr, args: &[ast::Expr], scope: &Scope) -> Typed {
-        let (head_ty, holes_of_values, name) = match &head.kind {
-            ExprKind::Var(name) if !self.is_known(name, scope) => {
+        let (head_ty, holes_of_values, name) = if let ExprKind::Var(name) = &head.kind {
+            if !self.is_known(name, scope) {
                 // what it is applied to says what may be meant
                 let arguments: Vec<Ty> = args.iter().map(|arg| self.expr(arg, scope).ty).collect();
                 self.unknown_name(name, head.span, scope, Some(&arguments));
                 return Typed { ty: self.holes.fresh(Class::Any, self.level), value: None };
             }
-            ExprKind::Var(name) => {
-                let (typed, values) = self.name(name, head.span, scope);
-                (typed.ty, values, Some(name.clone()))
-            }
-            _ => (self.expr(head, scope).ty, Vec::new(), None),
+            let (typed, values) = self.name(name, head.span, scope);
+            (typed.ty, values, Some(name.clone()))
+        } else {
+            (self.expr(head, scope).ty, Vec::new(), None)
         };
         let found = name
             .as_ref()
@@ -343,7 +342,7 @@ impl Infer<'_> {
                 }
                 (params, result)
             }
-            _ => {
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) => {
                 self.not_a_function(head.span, &head_ty);
                 args.iter().for_each(|arg| drop(self.expr(arg, scope)));
                 return Typed { ty: self.holes.fresh(Class::Any, self.level), value: None };
@@ -411,15 +410,16 @@ impl Infer<'_> {
         match self.holes.head(ty) {
             Ty::Array(element, _) if columns => self.length(&element, false),
             Ty::Array(_, size) => Some(size),
-            _ => None,
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => None,
         }
     }
 
     pub(super) fn not_a_function(&mut self, span: Span, ty: &Ty) {
         let found = self.text(ty);
-        let help = match self.holes.head(ty) {
-            Ty::Array(..) => "an element of an array is `v[i]`, without a blank before the bracket",
-            _ => "only functions take arguments; is an operator missing?",
+        let help = if matches!(self.holes.head(ty), Ty::Array(..)) {
+            "an element of an array is `v[i]`, without a blank before the bracket"
+        } else {
+            "only functions take arguments; is an operator missing?"
         };
         self.diagnostics.push(Diagnostic::error("E0305", span, format!("expected a function, found {found}")).help(help));
     }

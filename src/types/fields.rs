@@ -106,16 +106,17 @@ impl Infer<'_> {
                 let found = self.text(known);
                 let message = format!("expected a record, found {found}");
                 let elsewhere = names.first().and_then(|name| elsewhere::field(&name.text));
-                let otherwise = match self.holes.head(known) {
-                    Ty::Record(..) | Ty::Rec(_) => "the data of a case are taken out by `match e with | Circle r -> …`",
-                    _ => "only records have fields; `fst` and patterns take tuples apart",
+                let otherwise = if matches!(self.holes.head(known), Ty::Record(..) | Ty::Rec(_)) {
+                    "the data of a case are taken out by `match e with | Circle r -> …`"
+                } else {
+                    "only records have fields; `fst` and patterns take tuples apart"
                 };
                 let help = elsewhere.unwrap_or(otherwise);
                 self.report(Diagnostic::error("E0309", uses.span, message).help(help));
                 return true;
             }
             // the result says what is wrong
-            _ => {}
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Fun(..) => {}
         }
         let candidates: Vec<Rc<Record>> =
             self.visible_records(uses.span, self.file).filter(|record| record.has(&names, makes)).cloned().collect();
@@ -169,10 +170,8 @@ impl Infer<'_> {
 
     /// How a declaration would write the type of a field; a number that nothing decides is a Double.
     fn type_of_field(&self, ty: &Ty) -> String {
-        match self.holes.head(ty) {
-            Ty::Hole(_) => "Double".to_string(),
-            known => self.text(&known),
-        }
+        let known = self.holes.head(ty);
+        if matches!(known, Ty::Hole(_)) { "Double".to_string() } else { self.text(&known) }
     }
 
     fn apply_record(&mut self, uses: &Fields, record: &Rc<Record>) {

@@ -154,9 +154,10 @@ impl Names<'_> {
             }
             ExprKind::Unary(_, a) => self.expr(a),
             ExprKind::App(head, args) => {
-                match &head.kind {
-                    ExprKind::Var(name) => self.name(name, head.span, true),
-                    _ => self.expr(head),
+                if let ExprKind::Var(name) = &head.kind {
+                    self.name(name, head.span, true)
+                } else {
+                    self.expr(head)
                 }
                 args.iter().for_each(|arg| self.expr(arg));
             }
@@ -196,7 +197,7 @@ impl<'a> Elaborator<'a> {
             let (Some(ty), Some(value)) = (scheme.params.get(at), scheme.values.get(at)) else { continue };
             let bind = match self.concrete(ty, &scope) {
                 Ty::Fun(_, result) => Bind::Function(Callable::Free { name: name.clone(), result: (*result).clone() }),
-                ty => {
+                ty @ (Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Hole(_)) => {
                     let Some(ty) = ty.to_core() else {
                         let problem = Diagnostic::error("E0307", pattern.span, format!("the type of `{name}` is not known"));
                         return self.fail(problem.help("a free name stands for a number, a Bool, an array of these or a function"));

@@ -170,10 +170,8 @@ pub fn infer(modules: &Modules) -> Infer<'_> {
 
 /// The parameters and body of a declaration: `let f = fun x -> e` is `let f x = e`.
 pub fn parameters<'a>(params: &'a [Pattern], body: &'a ast::Expr) -> (&'a [Pattern], &'a ast::Expr) {
-    match &body.kind {
-        ExprKind::Fun(inner, inner_body) if params.is_empty() => (inner, inner_body),
-        _ => (params, body),
-    }
+    let ExprKind::Fun(inner, inner_body) = &body.kind else { return (params, body) };
+    if params.is_empty() { (inner, inner_body) } else { (params, body) }
 }
 
 impl Infer<'_> {
@@ -491,8 +489,6 @@ pub fn pattern_name(pattern: &Pattern, at: usize) -> Rc<str> {
 
 /// Whether this is `-9223372036854775808`, the one Index whose digits alone are none.
 pub fn smallest_index(expr: &ast::Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Unary(ast::UnOp::Neg, literal) => matches!(literal.kind, ExprKind::Int(None, value) if value == -(i64::MIN as f64)),
-        _ => false,
-    }
+    let ExprKind::Unary(ast::UnOp::Neg, literal) = &expr.kind else { return false };
+    matches!(literal.kind, ExprKind::Int(None, value) if value == -(i64::MIN as f64))
 }

@@ -283,7 +283,7 @@ impl<'a> Elaborator<'a> {
                 }
                 self.agreed(open, &found, is_known)
             }
-            _ => open.clone(),
+            Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => open.clone(),
         }
     }
 
@@ -353,7 +353,7 @@ fn arrays(ty: &Type, like: &Type, found: &mut Vec<Type>) {
     match ty {
         Type::Tuple(parts) => parts.iter().for_each(|part| arrays(part, like, found)),
         _ if ty.same_shape(like) => found.push(ty.clone()),
-        _ => {}
+        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => {}
     }
 }
 
@@ -371,6 +371,6 @@ pub(super) fn has_sum(ty: &Ty) -> bool {
         Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),
         Ty::Tuple(parts) => parts.iter().any(has_sum),
         Ty::Array(element, _) => has_sum(element),
-        _ => false,
+        Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
     }
 }

@@ -212,12 +212,11 @@ impl<'a> Elaborator<'a> {
         }
         match (&have, wanted) {
             (Type::Tuple(_), Type::Tuple(types)) => {
-                let parts: Vec<Expr> = match value.term() {
-                    Term::Tuple(parts) => parts.clone(),
-                    _ => {
-                        let whole = self.name("value", value);
-                        (0..types.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
-                    }
+                let parts: Vec<Expr> = if let Term::Tuple(parts) = value.term() {
+                    parts.clone()
+                } else {
+                    let whole = self.name("value", value);
+                    (0..types.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
                 };
                 Expr::tuple(parts.into_iter().zip(types.iter()).map(|(part, ty)| self.with_lengths(part, ty)).collect()).at(span)
             }
@@ -266,12 +265,11 @@ impl<'a> Elaborator<'a> {
 
     /// A value that may be written several times: a tuple by the names of its components.
     fn atoms(&mut self, value: Expr) -> Expr {
-        match value.term() {
-            Term::Tuple(parts) => {
-                let span = value.span();
-                Expr::tuple(parts.iter().map(|part| self.atoms(part.clone())).collect()).at(span)
-            }
-            _ => self.name("s", value),
+        if let Term::Tuple(parts) = value.term() {
+            let span = value.span();
+            Expr::tuple(parts.iter().map(|part| self.atoms(part.clone())).collect()).at(span)
+        } else {
+            self.name("s", value)
         }
     }
 
@@ -356,10 +354,7 @@ impl<'a> Elaborator<'a> {
 
 /// A component of a tuple, which may be written as one.
 pub(super) fn part(value: &Expr, at: usize) -> Expr {
-    let written = match value.term() {
-        Term::Tuple(values) => values.get(at).cloned(),
-        _ => None,
-    };
+    let written = if let Term::Tuple(values) = value.term() { values.get(at).cloned() } else { None };
     written.unwrap_or_else(|| Expr::proj(value.clone(), at))
 }
 

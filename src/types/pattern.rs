@@ -23,12 +23,11 @@ impl<'a> Elaborator<'a> {
                 Ok(scope.clone())
             }
             PatternKind::Tuple(parts) => {
-                let values: Vec<Expr> = match value.term() {
-                    Term::Tuple(values) => values.clone(),
-                    _ => {
-                        let whole = self.name(self.name_in(pattern, "t"), value);
-                        (0..parts.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
-                    }
+                let values: Vec<Expr> = if let Term::Tuple(values) = value.term() {
+                    values.clone()
+                } else {
+                    let whole = self.name(self.name_in(pattern, "t"), value);
+                    (0..parts.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
                 };
                 let mut scope = scope.clone();
                 for (part, value) in parts.iter().zip(values) {

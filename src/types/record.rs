@@ -199,10 +199,10 @@ pub fn labels(ty: &Ty) -> Labels {
             Labels::Record(record.name.text.clone(), record.fields.iter().cloned().zip(parts.iter().map(labels)).collect())
         }
         Ty::Tuple(parts) => Labels::tuple(parts.iter().map(labels).collect()),
-        Ty::Array(element, _) => match labels(element) {
-            Labels::None => Labels::None,
-            element => Labels::Array(element.into()),
-        },
+        Ty::Array(element, _) => {
+            let element = labels(element);
+            if matches!(element, Labels::None) { element } else { Labels::Array(element.into()) }
+        }
         Ty::Rec(of) => Labels::Recursive(of.clone()),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Fun(..) | Ty::Hole(_) => Labels::None,
     }
@@ -306,9 +306,8 @@ impl<'a> Elaborator<'a> {
         }
         let mut actual = Actual::default();
         for (at, size) in sizes.iter().enumerate() {
-            match &size.kind {
-                ast::SizeExprKind::Name(name) if scope.sizes.get(name).is_none() => {}
-                _ => actual.sizes.push((Atom::Var(record.sizes.get(at)?.clone()), super::shapes::written_size(size, scope))),
+            if !matches!(&size.kind, ast::SizeExprKind::Name(name) if scope.sizes.get(name).is_none()) {
+                actual.sizes.push((Atom::Var(record.sizes.get(at)?.clone()), super::shapes::written_size(size, scope)));
             }
         }
         let whole = Ty::Record(record.clone(), record.parts.clone().into());

@@ -40,7 +40,9 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
                 .iter()
                 .map(|part| match holes.head(part) {
                     Ty::Tuple(_) | Ty::Fun(..) => format!("({})", show(holes, part, names)),
-                    _ => show(holes, part, names),
+                    Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Record(..) | Ty::Rec(_) | Ty::Hole(_) => {
+                        show(holes, part, names)
+                    }
                 })
                 .collect();
             parts.join(" * ")
@@ -50,7 +52,9 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
             for param in params.iter() {
                 match holes.head(param) {
                     Ty::Fun(..) => text += &format!("({}) => ", show(holes, param, names)),
-                    _ => text += &format!("{} => ", show(holes, param, names)),
+                    Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Record(..) | Ty::Rec(_) | Ty::Hole(_) => {
+                        text += &format!("{} => ", show(holes, param, names))
+                    }
                 }
             }
             text + &show(holes, &result, names)

@@ -83,10 +83,8 @@ impl Search<'_> {
     fn divides(&mut self, expr: &Expr, by: &Var) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
-        let mut found = match expr.term() {
-            Term::Prim(Prim::Div, args) => args.get(1).is_some_and(|divisor| matches!(divisor.term(), Term::Var(var) if var == by)),
-            _ => false,
-        };
+        let is_by = |divisor: &Expr| matches!(divisor.term(), Term::Var(var) if var == by);
+        let mut found = matches!(expr.term(), Term::Prim(Prim::Div, args) if args.get(1).is_some_and(is_by));
         expr.term().each_child(&mut |child| found = found || self.divides(child, by));
         found
     }
@@ -335,8 +333,6 @@ fn is_positive(expr: &Expr) -> bool {
 
 /// The point's variable and the body of a differentiated term.
 fn differentiated(expr: &Expr) -> Option<(&Var, &Expr)> {
-    match expr.term() {
-        Term::Dual { x, body, .. } | Term::Vjp { x, body, .. } => Some((x, body)),
-        _ => None,
-    }
+    let (Term::Dual { x, body, .. } | Term::Vjp { x, body, .. }) = expr.term() else { return None };
+    Some((x, body))
 }

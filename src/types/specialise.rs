@@ -142,11 +142,11 @@ fn general_name(program: &Program, name: &str) -> Rc<str> {
 
 fn redirect(expr: &Expr, general: &dyn Fn(&Rc<str>) -> Option<Rc<str>>) -> Expr {
     let mapped = map_children(expr, &mut |child| redirect(child, general));
-    match mapped.term() {
-        Term::Call(name, args) => match general(name) {
-            Some(general) => Expr::with_type(Term::Call(general, args.clone()), mapped.ty().clone(), mapped.span()),
-            None => mapped,
-        },
-        _ => mapped,
+    if let Term::Call(name, args) = mapped.term()
+        && let Some(general) = general(name)
+    {
+        Expr::with_type(Term::Call(general, args.clone()), mapped.ty().clone(), mapped.span())
+    } else {
+        mapped
     }
 }

@@ -162,12 +162,13 @@ impl Infer<'_> {
         let case = sum.cases.get(*case)?;
         let declared = self.holes.head(&case.data.as_ref()?.declared);
         let name = &case.name.text;
-        let given = match &declared {
-            Ty::Tuple(parts) if (1..=26).contains(&parts.len()) => {
-                let letters: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
-                format!("({})", letters.join(", "))
-            }
-            _ => "x".to_string(),
+        let given = if let Ty::Tuple(parts) = &declared
+            && (1..=26).contains(&parts.len())
+        {
+            let letters: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
+            format!("({})", letters.join(", "))
+        } else {
+            "x".to_string()
         };
         let help = format!("write `{name} {given}`: the data are of type {}", self.text(&declared));
         Some(Diagnostic::error("E0312", span, format!("`{name}` has data")).help(help))
@@ -197,7 +198,7 @@ impl Infer<'_> {
         let of_value = match self.holes.head(ty) {
             Ty::Record(sum, _) => sum.case(&name.text).map(|case| (sum.clone(), case)),
             Ty::Rec(of) => self.record_of(&of).and_then(|sum| Some((sum.clone(), sum.case(&name.text)?))),
-            _ => None,
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Fun(..) | Ty::Hole(_) => None,
         };
         let Some((sum, case)) = of_value.or_else(|| self.visible_case(&name.text, name.span)) else {
             self.unknown_case(name, ty);
@@ -233,7 +234,9 @@ impl Infer<'_> {
         let of_value: Vec<Rc<Record>> = match self.holes.head(ty) {
             Ty::Record(sum, _) if sum.is_sum() => vec![sum],
             Ty::Rec(of) => self.record_of(&of).into_iter().collect(),
-            _ => self.visible_records(name.span, self.file).cloned().collect(),
+            Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Tuple(_) | Ty::Record(..) | Ty::Fun(..) | Ty::Hole(_) => {
+                self.visible_records(name.span, self.file).cloned().collect()
+            }
         };
         let known: Vec<&str> = of_value.iter().flat_map(|sum| &sum.cases).map(|case| &*case.name.text).collect();
         let help = match nearest(&name.text, known.iter().copied()) {

@@ -61,9 +61,9 @@ fn alone(mut members: Vec<Function>, name: &Rc<str>) -> Option<Expr> {
             return Some(first.body);
         }
         for other in &mut members {
-            other.body = other.body.map_tails(&|tail| match tail.term() {
-                Term::Call(callee, args) if *callee == first.name => without_aliases(&inlined(&first, args)),
-                _ => tail.clone(),
+            other.body = other.body.map_tails(&|tail| match self_call(tail, &first) {
+                Some(args) => without_aliases(&inlined(&first, args)),
+                None => tail.clone(),
             });
             if other.body.node_count() > LARGEST {
                 return None;
@@ -109,22 +109,20 @@ fn check_others(expr: &Expr, function: &Function, results: &HashMap<Rc<str>, Typ
         };
         results.get(callee) == Some(&function.result) && !any_free_var(rest, &mut |var| var != x && !passed_on(var))
     };
-    value.map_tails(&|tail| match tail.term() {
-        Term::Call(callee, args) if checks_the_same(callee, args) => tail.clone(),
-        _ => {
-            let own = x.renewed(tail.ty().clone());
-            let rest = freshen(&substitute(rest, &[(x.clone(), Expr::var(&own))]));
-            Expr::let_(own, tail.clone(), rest)
+    value.map_tails(&|tail| {
+        if matches!(tail.term(), Term::Call(callee, args) if checks_the_same(callee, args)) {
+            return tail.clone();
         }
+        let own = x.renewed(tail.ty().clone());
+        let rest = freshen(&substitute(rest, &[(x.clone(), Expr::var(&own))]));
+        Expr::let_(own, tail.clone(), rest)
     })
 }
 
 /// Whether a term is a variable after checks of it.
 fn is_checked(var: &Var, expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Check { body, .. } => matches!(body.term(), Term::Var(last) if last == var) || is_checked(var, body),
-        _ => false,
-    }
+    let Term::Check { body, .. } = expr.term() else { return false };
+    matches!(body.term(), Term::Var(last) if last == var) || is_checked(var, body)
 }
 
 /// Functions that call each other are left as they are where one would have more nodes with the others written into it.
@@ -132,14 +130,11 @@ const LARGEST: usize = 10_000;
 
 /// The term without bindings of a variable to another, on the way to its tails.
 fn without_aliases(expr: &Expr) -> Expr {
-    let new = match expr.term() {
-        Term::Let(x, value, body) if matches!(value.term(), Term::Var(_)) => {
-            return without_aliases(&substitute(body, &[(x.clone(), value.clone())]));
-        }
-        Term::Let(x, value, body) => Expr::let_(x.clone(), value.clone(), without_aliases(body)),
-        _ => return expr.clone(),
-    };
-    new.at(expr.span())
+    let Term::Let(x, value, body) = expr.term() else { return expr.clone() };
+    if matches!(value.term(), Term::Var(_)) {
+        return without_aliases(&substitute(body, &[(x.clone(), value.clone())]));
+    }
+    Expr::let_(x.clone(), value.clone(), without_aliases(body)).at(expr.span())
 }
 
 pub(super) fn calls(body: &Expr, name: &Rc<str>) -> bool {
@@ -243,10 +238,8 @@ pub(super) fn named(body: &Expr, parts: &[(Var, Expr)]) -> Expr {
 
 /// The arguments of a function's call of itself.
 pub(super) fn self_call<'e>(expr: &'e Expr, function: &Function) -> Option<&'e [Expr]> {
-    match expr.term() {
-        Term::Call(name, args) if *name == function.name => Some(args),
-        _ => None,
-    }
+    let Term::Call(name, args) = expr.term() else { return None };
+    (*name == function.name).then_some(args.as_slice())
 }
 
 /// The calls in tail position.

@@ -138,7 +138,7 @@ impl Elaborator<'_> {
         match told {
             Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
             told if told.is_nothing() => {}
-            told => _ = self.local.told.insert(var.clone(), told),
+            told @ (Told::Nothing | Told::Parts(_)) => _ = self.local.told.insert(var.clone(), told),
         }
     }
 

@@ -73,10 +73,8 @@ impl Ty {
 
     /// What a record of one field is: that field.
     pub fn sole(&self) -> Option<&Ty> {
-        match self {
-            Ty::Record(_, parts) if parts.len() == 1 => parts.first().map(|part| part.sole().unwrap_or(part)),
-            _ => None,
-        }
+        let Ty::Record(_, parts) = self else { return None };
+        parts.first().filter(|_| parts.len() == 1).map(|part| part.sole().unwrap_or(part))
     }
 
     /// The type with another one in the place of each Double.

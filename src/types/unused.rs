@@ -133,7 +133,9 @@ impl Names {
                     value.used = true;
                 }
             }
-            _ => this.size(size),
+            SizeExprKind::Int(_) | SizeExprKind::Name(_) | SizeExprKind::Add(..) | SizeExprKind::Sub(..) | SizeExprKind::Mul(..) => {
+                this.size(size)
+            }
         };
         match &ty.kind {
             TypeExprKind::Double | TypeExprKind::Bool | TypeExprKind::Any => {}
