@@ -159,17 +159,16 @@ impl Block {
         let array = root(name, &names);
         let Term::Var(array) = array.term() else { return None };
         let Term::Update(Change::Replace, parts) = self.value_of(array)?.term() else { return None };
-        match root(parts.last()?, &names).term() {
-            Term::Var(var) => self.value_of(var).map(|_| var.clone()),
-            _ => None,
-        }
+        let put = root(parts.last()?, &names);
+        let Term::Var(var) = put.term() else { return None };
+        self.value_of(var).map(|_| var.clone())
     }
 
     /// What a variable is bound to in this scope.
     fn value_of(&self, var: &Var) -> Option<&Expr> {
         self.items.iter().find_map(|item| match item {
             Item::Let(own, value) if own == var => Some(value),
-            _ => None,
+            Item::Let(..) | Item::Check(..) | Item::Same(..) | Item::Undo(_) => None,
         })
     }
 
@@ -382,10 +381,7 @@ fn renamed(expr: &Expr, wanted: &Expr, by: &Expr, names: &HashMap<&Var, &Expr>) 
 
 /// A variable, a literal, or a component of one.
 pub fn is_name(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Proj(tuple, _) => is_name(tuple),
-        _ => expr.is_atom(),
-    }
+    if let Term::Proj(tuple, _) = expr.term() { is_name(tuple) } else { expr.is_atom() }
 }
 
 /// Drops the bindings of spare variables that nothing mentions.

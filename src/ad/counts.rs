@@ -40,7 +40,20 @@ impl GivenByData {
                     function.params.iter().zip(args).for_each(|(param, arg)| self.bind(param, arg));
                 }
             }
-            _ => {}
+            Term::Var(_)
+            | Term::Double(_)
+            | Term::Index(_)
+            | Term::Bool(_)
+            | Term::Prim(..)
+            | Term::If(..)
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Proj(..)
+            | Term::Array(_)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Check { .. } => {}
         }
         expr.term().each_child(&mut |child| self.look_through(child, program));
     }

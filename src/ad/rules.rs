@@ -473,10 +473,8 @@ fn behind_first(step: &Expr, n: usize) -> Expr {
 
 /// Whether a term is the tuple of a variable's components, each once and in order.
 fn is_each_part_of(expr: &Expr, var: &Var) -> bool {
-    let is_part = |(k, part): (usize, &Expr)| match part.term() {
-        Term::Proj(whole, at) => *at == k && matches!(whole.term(), Term::Var(other) if other == var),
-        _ => false,
-    };
+    let is_whole = |whole: &Expr| matches!(whole.term(), Term::Var(other) if other == var);
+    let is_part = |(k, part): (usize, &Expr)| matches!(part.term(), Term::Proj(whole, at) if *at == k && is_whole(whole));
     match (expr.term(), var.ty()) {
         (Term::Tuple(parts), Type::Tuple(types)) => parts.len() == types.len() && parts.iter().enumerate().all(is_part),
         _ => false,

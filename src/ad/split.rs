@@ -378,22 +378,20 @@ impl Names {
             return size.at(expr.span());
         }
         let new = map_children(expr, &mut |child| self.by_names(child));
-        match new.term() {
-            Term::Proj(tuple, k) => match tuple.term() {
-                Term::Tuple(parts) if parts.iter().all(is_of_names) => parts.get(*k).cloned().unwrap_or(new),
-                _ => new,
-            },
-            _ => new,
+        if let Term::Proj(tuple, k) = new.term()
+            && let Term::Tuple(parts) = tuple.term()
+            && parts.iter().all(is_of_names)
+        {
+            parts.get(*k).cloned().unwrap_or(new)
+        } else {
+            new
         }
     }
 }
 
 /// A name, or a tuple of such.
 fn is_of_names(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Tuple(parts) => parts.iter().all(is_of_names),
-        _ => is_name(expr),
-    }
+    if let Term::Tuple(parts) = expr.term() { parts.iter().all(is_of_names) } else { is_name(expr) }
 }
 
 fn mentions_any(expr: &Expr, wanted: &HashSet<Var>) -> bool {

@@ -75,7 +75,7 @@ impl Component<'_> {
         for (var, value) in block.forward_bindings() {
             match var.ty() {
                 Type::Index(_) | Type::Bool => versions.lets.push((var.clone(), substitute(value, &versions.lets))),
-                _ => drop(versions.inside.insert(var.clone())),
+                Type::Double | Type::Array(..) | Type::Tuple(_) | Type::Rec(_) => drop(versions.inside.insert(var.clone())),
             }
             if is_name(value) || !value.has_updates() {
                 continue;
@@ -318,9 +318,12 @@ fn with_lets(site: &Site, lets: &[(Var, Expr)]) -> Site {
 fn resolved(expr: &Expr) -> Expr {
     let Term::Proj(tuple, k) = expr.term() else { return expr.clone() };
     let tuple = resolved(tuple);
-    match tuple.term() {
-        Term::Tuple(parts) if *k < parts.len() => resolved(&parts[*k]),
-        _ => Expr::proj(tuple, *k),
+    if let Term::Tuple(parts) = tuple.term()
+        && *k < parts.len()
+    {
+        resolved(&parts[*k])
+    } else {
+        Expr::proj(tuple, *k)
     }
 }
 

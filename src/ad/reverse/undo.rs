@@ -322,18 +322,16 @@ impl Loops<'_> {
 
 /// Zeros of a type that is that of the elements of `s` at this depth.
 fn blank(ty: &Type, s: &Expr, depth: usize) -> Expr {
-    match ty {
-        Type::Array(element, _) => Expr::build(Expr::dim(s.clone(), depth), "j", |_| blank(element, s, depth + 1)),
-        ty => zeros(ty).unwrap_or_else(|| Expr::double(0.0)),
+    if let Type::Array(element, _) = ty {
+        Expr::build(Expr::dim(s.clone(), depth), "j", |_| blank(element, s, depth + 1))
+    } else {
+        zeros(ty).unwrap_or_else(|| Expr::double(0.0))
     }
 }
 
 /// Whether [`blank`] knows all lengths: those of arrays in tuples are said by their types alone.
 fn has_blank(ty: &Type) -> bool {
-    match ty {
-        Type::Array(element, _) => has_blank(element),
-        ty => zeros(ty).is_some(),
-    }
+    if let Type::Array(element, _) = ty { has_blank(element) } else { zeros(ty).is_some() }
 }
 
 #[cfg(test)]
