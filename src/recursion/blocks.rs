@@ -444,11 +444,12 @@ fn goto(routine: usize, args: Vec<Expr>) -> Expr {
 /// The term in which the calls of a routine of itself have more arguments.
 fn passing_on(expr: &Expr, name: &Rc<str>, more: &[Expr]) -> Expr {
     let inside = map_children(expr, &mut |child| passing_on(child, name, more));
-    match inside.term() {
-        Term::Call(callee, args) if callee == name => {
-            Expr::with_type(Term::Call(name.clone(), [args.as_slice(), more].concat()), inside.ty().clone(), inside.span())
-        }
-        _ => inside,
+    if let Term::Call(callee, args) = inside.term()
+        && callee == name
+    {
+        Expr::with_type(Term::Call(name.clone(), [args.as_slice(), more].concat()), inside.ty().clone(), inside.span())
+    } else {
+        inside
     }
 }
 

@@ -91,12 +91,13 @@ fn routines(group: &[Function], fixed: &HashMap<Var, Expr>, known: &Parameters) 
 /// Calls without the arguments that are fixed.
 fn without_fixed(expr: &Expr, kept: &HashMap<&str, Vec<bool>>) -> Expr {
     let inside = map_children(expr, &mut |child| without_fixed(child, kept));
-    match inside.term() {
-        Term::Call(name, args) if kept.contains_key(&**name) => {
-            let args = args.iter().zip(&kept[&**name]).filter(|(_, keep)| **keep).map(|(arg, _)| arg.clone()).collect();
-            Expr::with_type(Term::Call(name.clone(), args), inside.ty().clone(), inside.span())
-        }
-        _ => inside,
+    if let Term::Call(name, args) = inside.term()
+        && let Some(kept) = kept.get(&**name)
+    {
+        let args = args.iter().zip(kept).filter(|(_, keep)| **keep).map(|(arg, _)| arg.clone()).collect();
+        Expr::with_type(Term::Call(name.clone(), args), inside.ty().clone(), inside.span())
+    } else {
+        inside
     }
 }
 

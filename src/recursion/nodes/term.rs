@@ -111,12 +111,13 @@ impl Nodes {
                 match ending {
                     Ending::Value(parts) => block.with(value, parts),
                     Ending::Next(parts) => {
-                        let (goes_on, state) = match value.term() {
-                            Term::Tuple(pair) if pair.len() == 2 => (pair[0].clone(), pair[1].clone()),
-                            _ => {
-                                let pair = block.name("step", value);
-                                (Expr::proj(pair.clone(), 0), Expr::proj(pair, 1))
-                            }
+                        let (goes_on, state) = if let Term::Tuple(pair) = value.term()
+                            && pair.len() == 2
+                        {
+                            (pair[0].clone(), pair[1].clone())
+                        } else {
+                            let pair = block.name("step", value);
+                            (Expr::proj(pair.clone(), 0), Expr::proj(pair, 1))
                         };
                         Expr::tuple(vec![goes_on, block.with(state, parts)])
                     }
@@ -413,20 +414,20 @@ fn rebuilt(expr: &Expr, room: &Size, inside: &mut dyn FnMut(&Expr) -> Result<Exp
         Term::Proj(value, k) => {
             let value = inside(value)?;
             // of a node's parts one is read
-            Ok(match value.term() {
-                Term::Tuple(parts) if is_of_node(expr) => parts.get(*k).cloned().unwrap_or(value),
-                _ => Expr::proj(value, *k),
-            })
+            if let Term::Tuple(parts) = value.term()
+                && is_of_node(expr)
+            {
+                Ok(parts.get(*k).cloned().unwrap_or(value))
+            } else {
+                Ok(Expr::proj(value, *k))
+            }
         }
         _ => try_map_children(expr, inside),
     }
 }
 
 fn is_of_node(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Proj(value, _) => is_of_node(value),
-        term => matches!(term, Term::Iso(Iso::Unroll, _)),
-    }
+    if let Term::Proj(value, _) = expr.term() { is_of_node(value) } else { matches!(expr.term(), Term::Iso(Iso::Unroll, _)) }
 }
 
 /// Whether a value is made of names and numbers.
