@@ -92,20 +92,16 @@ impl Added {
 
     /// A term, without the part that all its branches add.
     fn push(&mut self, term: &Expr, positive: bool) {
-        match term.term() {
-            Term::Let(x, value, body) => {
-                self.around.push(Around::Let(x.clone(), value.clone()));
-                let mut terms = Vec::new();
-                sum::terms(body, positive, &mut terms);
-                terms.iter().for_each(|(term, positive)| self.push(term, *positive));
-            }
-            _ => match without_common(term) {
-                Some((common, choice)) => {
-                    self.terms.extend(common.into_iter().map(|(term, sign)| (term, sign == positive)));
-                    self.terms.push((choice, positive));
-                }
-                None => self.terms.push((term.clone(), positive)),
-            },
+        if let Term::Let(x, value, body) = term.term() {
+            self.around.push(Around::Let(x.clone(), value.clone()));
+            let mut terms = Vec::new();
+            sum::terms(body, positive, &mut terms);
+            terms.iter().for_each(|(term, positive)| self.push(term, *positive));
+        } else if let Some((common, choice)) = without_common(term) {
+            self.terms.extend(common.into_iter().map(|(term, sign)| (term, sign == positive)));
+            self.terms.push((choice, positive));
+        } else {
+            self.terms.push((term.clone(), positive));
         }
     }
 
@@ -152,12 +148,16 @@ pub fn without_common(expr: &Expr) -> Option<(Vec<(Expr, bool)>, Expr)> {
 fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
     let mut terms = Vec::new();
     sum::terms(sum, true, &mut terms);
-    let begin = |(term, positive): (Expr, bool)| match term.term() {
-        Term::Fold { n, acc, i, body, init } if !is_number(init, 0.0) && Added::of(body, acc).is_some_and(|added| !added.mentions(acc)) => {
+    let begin = |(term, positive): (Expr, bool)| {
+        if let Term::Fold { n, acc, i, body, init } = term.term()
+            && !is_number(init, 0.0)
+            && Added::of(body, acc).is_some_and(|added| !added.mentions(acc))
+        {
             let sum = Expr::fold_with(n.clone(), acc.clone(), i.clone(), body.clone(), Expr::double(0.0));
             vec![(init.clone(), positive), (sum, positive)]
+        } else {
+            vec![(term, positive)]
         }
-        _ => vec![(term, positive)],
     };
     terms.into_iter().flat_map(begin).collect()
 }
@@ -166,9 +166,9 @@ fn from_zero(sum: &Expr) -> Vec<(Expr, bool)> {
 fn equalities(cond: &Expr) -> Vec<(Var, Expr)> {
     let Term::Prim(Prim::Eq, args) = cond.term() else { return Vec::new() };
     let [a, b] = args.as_slice() else { return Vec::new() };
-    let named = |x: &Expr, value: &Expr| match x.term() {
-        Term::Var(x) if matches!(x.ty(), Type::Index(_)) => Some((x.clone(), value.clone())),
-        _ => None,
+    let named = |x: &Expr, value: &Expr| {
+        let Term::Var(x) = x.term() else { return None };
+        matches!(x.ty(), Type::Index(_)).then(|| (x.clone(), value.clone()))
     };
     named(a, b).into_iter().chain(named(b, a)).collect()
 }

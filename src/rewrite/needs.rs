@@ -61,10 +61,8 @@ impl Walk<'_> {
                 Type::Double | Type::Index(_) | Type::Bool | Type::Array(..) | Type::Rec(_) => Needs::One(0),
             },
             Term::Var(var) => self.known.get(var).cloned().unwrap_or(Needs::One(0)),
-            Term::Proj(tuple, k) => match tuple.term() {
-                Term::Var(var) if var == self.acc => Needs::One(bit(*k)),
-                _ => self.expr(tuple).part(*k),
-            },
+            Term::Proj(tuple, k) if matches!(tuple.term(), Term::Var(var) if var == self.acc) => Needs::One(bit(*k)),
+            Term::Proj(tuple, k) => self.expr(tuple).part(*k),
             Term::Let(x, value, body) => {
                 let value = self.expr(value);
                 self.known.insert(x.clone(), value);

@@ -222,13 +222,12 @@ impl Product {
 
     pub fn to_expr(&self, facts: &Facts) -> Expr {
         let (whole, negative) = self.to_signed(facts);
-        match whole.term() {
-            _ if !negative => whole,
-            Term::Double(value) => Expr::double(-value),
-            _ => match with_negative_literal(&whole) {
-                Some(whole) => whole,
-                None => Expr::prim(Prim::Neg, vec![whole]),
-            },
+        if !negative {
+            whole
+        } else if let Term::Double(value) = whole.term() {
+            Expr::double(-value)
+        } else {
+            with_negative_literal(&whole).unwrap_or_else(|| Expr::prim(Prim::Neg, vec![whole]))
         }
     }
 }
@@ -244,10 +243,7 @@ fn turned(expr: &Expr) -> Option<Expr> {
 fn with_negative_literal(expr: &Expr) -> Option<Expr> {
     let Term::Prim(prim @ (Prim::Mul | Prim::Div), args) = expr.term() else { return None };
     let [a, b] = args.as_slice() else { return None };
-    let a = match a.term() {
-        Term::Double(value) => Expr::double(-value),
-        _ => with_negative_literal(a)?,
-    };
+    let a = if let Term::Double(value) = a.term() { Expr::double(-value) } else { with_negative_literal(a)? };
     Some(Expr::prim(*prim, vec![a, b.clone()]))
 }
 

@@ -184,10 +184,13 @@ impl Walk {
                 }
             }
             Term::Get(..) => self.get(expr),
-            Term::Dim(array, _) => match array.term() {
-                Term::Var(var) => self.occurrence(var).0.measured += 1,
-                _ => self.expr(array),
-            },
+            Term::Dim(array, _) => {
+                if let Term::Var(var) = array.term() {
+                    self.occurrence(var).0.measured += 1;
+                } else {
+                    self.expr(array);
+                }
+            }
             Term::Let(var, value, body) => {
                 self.expr(value);
                 self.bind(var);

@@ -81,7 +81,7 @@ impl<'a> Vanishing<'a> {
             Term::Tuple(parts) => return Places::Tuple(parts.iter().map(|part| self.places(part)).collect()),
             Term::Proj(tuple, k) => match self.places(tuple) {
                 Places::Tuple(mut parts) if *k < parts.len() => return parts.swap_remove(*k),
-                _ => None,
+                Places::Few(_) | Places::Tuple(_) | Places::Unknown => None,
             },
             Term::Let(x, value, body) => {
                 self.bind(x, value);
@@ -106,16 +106,16 @@ impl<'a> Vanishing<'a> {
                 self.known.insert(acc.clone(), Places::Few(Vec::new()));
                 union(few, self.few(body)?)
             }),
-            Term::Get(array, at) => match array.term() {
-                Term::Var(x) => match self.facts.value(x).map(Expr::term) {
-                    Some(Term::Build { i, body, .. }) if mentions(at, self.i) => {
-                        let element = substitute(body, &[(i.clone(), at.clone())]);
-                        return self.places(&element);
-                    }
-                    _ => None,
-                },
-                _ => None,
-            },
+            Term::Get(array, at) => {
+                if let Term::Var(x) = array.term()
+                    && let Some(Term::Build { i, body, .. }) = self.facts.value(x).map(Expr::term)
+                    && mentions(at, self.i)
+                {
+                    let element = substitute(body, &[(i.clone(), at.clone())]);
+                    return self.places(&element);
+                }
+                None
+            }
             _ => None,
         };
         few.map_or(Places::Unknown, Places::Few)
@@ -123,9 +123,10 @@ impl<'a> Vanishing<'a> {
 
     /// The k of `i = k`, or of a conjunction with that.
     fn index(&self, cond: &Expr) -> Option<Expr> {
-        match cond.term() {
-            Term::Prim(Prim::And, args) => args.iter().find_map(|arg| self.index(arg)),
-            _ => solution(cond, self.i).filter(|k| !any_free_var(k, &mut |x| self.inside.contains(x))),
+        if let Term::Prim(Prim::And, args) = cond.term() {
+            args.iter().find_map(|arg| self.index(arg))
+        } else {
+            solution(cond, self.i).filter(|k| !any_free_var(k, &mut |x| self.inside.contains(x)))
         }
     }
 }

@@ -72,10 +72,10 @@ impl Pass<'_> {
         let inner =
             if self.lets.inline && (inlines(&value, uses, self.lets.fuse) || is_row(&value, self.facts)) && self.may_wait(&value, body) {
                 self.step_between("let-inline", || (let_of(x, &value, body), substitute(body, &[(x.clone(), value.clone())])));
-                match value.term() {
-                    Term::Var(y) => self.facts.uses.renamed(x, y),
-                    _ if uses.count != 1 => self.facts.uses.copied(&value),
-                    _ => {}
+                if let Term::Var(y) = value.term() {
+                    self.facts.uses.renamed(x, y);
+                } else if uses.count != 1 {
+                    self.facts.uses.copied(&value);
                 }
                 self.table.insert(x.clone(), (value, 0));
                 self.visit(body, fresh.with(x))

@@ -180,12 +180,13 @@ impl<'a> Building<'a> {
 
     /// A new variable for a binder, called as the law says, or as in the function that is its whole scope.
     fn bound(&mut self, name: &Name, body: &Pattern, ty: Type) -> Var {
-        let own = match body {
-            Pattern::Applied(function, patterns) if name.text.is_empty() => {
-                let at = patterns.iter().position(|pattern| matches!(pattern, Pattern::Bound(binder) if *binder == name.binder));
-                at.and_then(|at| self.binding.get(function)?.params.get(at)).map(|param| param.name().to_string())
-            }
-            _ => None,
+        let own = if let Pattern::Applied(function, patterns) = body
+            && name.text.is_empty()
+        {
+            let at = patterns.iter().position(|pattern| matches!(pattern, Pattern::Bound(binder) if *binder == name.binder));
+            at.and_then(|at| self.binding.get(function)?.params.get(at)).map(|param| param.name().to_string())
+        } else {
+            None
         };
         let text = own.as_deref().unwrap_or(if name.text.is_empty() { "i" } else { &name.text });
         let var = Var::fresh(text, ty);

@@ -222,10 +222,10 @@ impl Names {
             ExprKind::Double(value) => Pattern::Double(*value),
             ExprKind::Bool(value) => Pattern::Bool(*value),
             ExprKind::Binary(op, a, b) => Pattern::Prim(Prim::from(*op), vec![self.pattern(a)?, self.pattern(b)?]),
-            ExprKind::Unary(UnOp::Neg, a) if matches!(a.kind, ExprKind::Double(_)) => match a.kind {
-                ExprKind::Double(value) => Pattern::Double(-value),
-                _ => return Err(unsupported()),
-            },
+            ExprKind::Unary(UnOp::Neg, a) if matches!(a.kind, ExprKind::Double(_)) => {
+                let ExprKind::Double(value) = a.kind else { return Err(unsupported()) };
+                Pattern::Double(-value)
+            }
             ExprKind::Unary(op, a) => Pattern::Prim(if *op == UnOp::Neg { Prim::Neg } else { Prim::Not }, vec![self.pattern(a)?]),
             ExprKind::If(c, a, b) => Pattern::If(Box::new([self.pattern(c)?, self.pattern(a)?, self.pattern(b)?])),
             ExprKind::Index(a, i) => Pattern::Get(Box::new([self.pattern(a)?, self.pattern(i)?])),

@@ -222,10 +222,7 @@ impl<'a> Types<'a> {
                 self.add(Type::Array(element))
             }
             ExprKind::App(function, args) => {
-                let prim = match &function.kind {
-                    ExprKind::Var(name) => Prim::function(name),
-                    _ => None,
-                };
+                let prim = if let ExprKind::Var(name) = &function.kind { Prim::function(name) } else { None };
                 let args: Vec<&Expr> = args.iter().collect();
                 let name = if let ExprKind::Var(name) = &function.kind { &**name } else { "" };
                 match (prim, name, args.as_slice()) {
