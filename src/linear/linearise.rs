@@ -26,12 +26,12 @@ pub fn inlined(function: &Function, program: &Program) -> Result<Function> {
             return Err(too_large(expr.span()));
         }
         let inner = try_map_children(expr, &mut |child| go(child, program, nodes))?;
-        match inner.term() {
-            Term::Call(name, args) => match program.functions.get(name) {
-                Some(function) => go(&call_inlined(function, args), program, nodes),
-                None => Ok(inner),
-            },
-            _ => Ok(inner),
+        if let Term::Call(name, args) = inner.term()
+            && let Some(function) = program.functions.get(name)
+        {
+            go(&call_inlined(function, args), program, nodes)
+        } else {
+            Ok(inner)
         }
     }
     Ok(Function { body: go(&function.body, program, &mut 0)?, ..function.clone() })

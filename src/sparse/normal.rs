@@ -205,9 +205,10 @@ impl Pass<'_> {
 }
 
 fn is_part_of(part: &Expr, x: &Var) -> bool {
-    match part.term() {
-        Term::Get(inner, _) | Term::Proj(inner, _) => is_part_of(inner, x),
-        _ => matches!(part.term(), Term::Var(var) if var == x),
+    if let Term::Get(inner, _) | Term::Proj(inner, _) = part.term() {
+        is_part_of(inner, x)
+    } else {
+        matches!(part.term(), Term::Var(var) if var == x)
     }
 }
 

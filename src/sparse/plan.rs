@@ -129,12 +129,13 @@ impl Planner<'_> {
 
     /// The term of an array that has a name.
     fn opened(&self, expr: &Expr) -> Expr {
-        match expr.term() {
-            Term::Var(var) => match self.active.values.get(var) {
-                Some(value) if is_by_elements(value) => crate::ir::subst::freshen(value),
-                Some(_) | None => expr.clone(),
-            },
-            _ => expr.clone(),
+        if let Term::Var(var) = expr.term()
+            && let Some(value) = self.active.values.get(var)
+            && is_by_elements(value)
+        {
+            crate::ir::subst::freshen(value)
+        } else {
+            expr.clone()
         }
     }
 

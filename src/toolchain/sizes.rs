@@ -95,29 +95,49 @@ impl Bindings {
                 operation(*prim, &args)
             }
             Term::Fold { .. } => self.fold(expr)?.first().copied(),
-            Term::Proj(tuple, k) => match tuple.term() {
-                Term::Var(var) => self.1.iter().find(|(state, _)| state == var)?.1.get(*k).copied(),
-                _ => self.fold(tuple)?.get(*k).copied(),
-            },
-            _ => None,
+            Term::Proj(tuple, k) => {
+                if let Term::Var(var) = tuple.term() {
+                    self.1.iter().find(|(state, _)| state == var)?.1.get(*k).copied()
+                } else {
+                    self.fold(tuple)?.get(*k).copied()
+                }
+            }
+            Term::Double(_)
+            | Term::Let(..)
+            | Term::Build { .. }
+            | Term::While { .. }
+            | Term::Get(..)
+            | Term::Dim(..)
+            | Term::Tuple(_)
+            | Term::Array(_)
+            | Term::Call(..)
+            | Term::Update(..)
+            | Term::Iso(..)
+            | Term::Check { .. }
+            | Term::Dual { .. }
+            | Term::Vjp { .. } => None,
         }
     }
 
     /// The state of a fold in a size after its last step; of one Index, or of several.
     fn fold(&self, expr: &Expr) -> Option<Vec<i64>> {
         let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
-        let states = |own: &Bindings, expr: &Expr| match expr.term() {
-            Term::Tuple(parts) => parts.iter().map(|part| own.term(part)).collect(),
-            _ => Some(vec![own.term(expr)?]),
+        let states = |own: &Bindings, expr: &Expr| {
+            if let Term::Tuple(parts) = expr.term() {
+                parts.iter().map(|part| own.term(part)).collect()
+            } else {
+                Some(vec![own.term(expr)?])
+            }
         };
         let mut state = states(self, init)?;
         // total recursion is over long before the last step that its measure allows
         let settles = !mentions(body, i);
         for step in 0..self.term(n)? {
             let mut inside = Bindings(vec![(i.clone(), step)], self.1.clone());
-            match acc.ty() {
-                Type::Tuple(_) => inside.1.insert(0, (acc.clone(), state.clone())),
-                _ => inside.0.push((acc.clone(), *state.first()?)),
+            if matches!(acc.ty(), Type::Tuple(_)) {
+                inside.1.insert(0, (acc.clone(), state.clone()));
+            } else {
+                inside.0.push((acc.clone(), *state.first()?));
             }
             inside.0.extend(self.0.iter().filter(|(var, _)| var != acc && var != i).cloned());
             let next = states(&inside, body)?;
