@@ -51,15 +51,13 @@ fn part(json: &Json, ty: &Type, labels: &Labels, path: &str) -> Result<Json, Pro
         return case(json, ty, (name, cases, fields), labels, path);
     }
     if let Some((field, inside)) = labels.sole() {
-        return Ok(match json {
-            Json::Object(found) => Json::Object(
-                found
-                    .iter()
-                    .map(|(name, value)| Ok((name.clone(), part(value, ty, inside, &format!("{path}.{field}"))?)))
-                    .collect::<Result<_, _>>()?,
-            ),
-            _ => part(json, ty, inside, path)?,
-        });
+        let Json::Object(found) = json else { return part(json, ty, inside, path) };
+        return Ok(Json::Object(
+            found
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), part(value, ty, inside, &format!("{path}.{field}"))?)))
+                .collect::<Result<_, _>>()?,
+        ));
     }
     Ok(match (json, ty) {
         (Json::Null, Type::Tuple(parts)) if parts.is_empty() => Json::Array(Vec::new()),
@@ -102,7 +100,9 @@ fn case(json: &Json, ty: &Type, (sum, cases, fields): Cases, labels: &Labels, pa
             Some((name, data)) => (name, Some(data)),
             None => return problem(format!("expected a case of `{sum}`"), help),
         },
-        _ => return problem(format!("expected a case of `{sum}`"), help),
+        Json::Number(..) | Json::Bool(_) | Json::Null | Json::Array(_) | Json::Absent | Json::Object(_) => {
+            return problem(format!("expected a case of `{sum}`"), help);
+        }
     };
     let Some((tag, (_, place))) = cases.iter().enumerate().find(|(_, (case, _))| **case == **name) else {
         return problem(format!("`{name}` is no case of `{sum}`"), help);

@@ -36,7 +36,7 @@ pub fn split(session: &mut Session) -> Result<(), Diagnostics> {
             Kind::Revf => {
                 let kept = match &halves.forward.result {
                     Type::Tuple(parts) if parts.len() == 2 => parts[1].clone(),
-                    other => other.clone(),
+                    other @ (Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Tuple(_) | Type::Rec(_)) => other.clone(),
                 };
                 signature.into_iter().for_each(|signature| signature.make_forward(&kept));
                 halves.forward

@@ -133,11 +133,11 @@ fn joined(own: Elaborated, shared: Elaborated, sharing: &HashSet<Rc<str>>) -> El
 /// A term whose calls are of functions with these names.
 fn with_names(expr: &Expr, names: &HashMap<Rc<str>, Rc<str>>) -> Expr {
     let expr = map_children(expr, &mut |child| with_names(child, names));
-    match expr.term() {
-        Term::Call(name, args) if names.contains_key(name) => {
-            let new = names.get(name).unwrap_or(name).clone();
-            Expr::with_type(Term::Call(new, args.clone()), expr.ty().clone(), expr.span())
-        }
-        _ => expr,
+    if let Term::Call(name, args) = expr.term()
+        && let Some(new) = names.get(name)
+    {
+        Expr::with_type(Term::Call(new.clone(), args.clone()), expr.ty().clone(), expr.span())
+    } else {
+        expr
     }
 }

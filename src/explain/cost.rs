@@ -195,9 +195,10 @@ impl Model<'_> {
 
     /// A condition that holds: both sides of an `&&` were looked at.
     fn passed(&mut self, cond: &Expr) -> Cost {
-        match cond.term() {
-            Term::Prim(Prim::And, args) => args.iter().fold(Cost::default(), |sum, arg| sum.add(&self.passed(arg))),
-            _ => self.expr(cond),
+        if let Term::Prim(Prim::And, args) = cond.term() {
+            args.iter().fold(Cost::default(), |sum, arg| sum.add(&self.passed(arg)))
+        } else {
+            self.expr(cond)
         }
     }
 

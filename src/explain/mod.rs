@@ -234,9 +234,10 @@ fn step_view(source: &Source, step: &Step) -> StepView {
 
 fn almost_view(source: &Source, function: &Rc<str>, refusal: &Refusal) -> AlmostView {
     // of a let its value says enough
-    let (head, term, tail) = match refusal.term.term() {
-        Term::Let(x, value, _) => (format!("let {} = ", x.name()), value, " in …"),
-        _ => (String::new(), &refusal.term, ""),
+    let (head, term, tail) = if let Term::Let(x, value, _) = refusal.term.term() {
+        (format!("let {} = ", x.name()), value, " in …")
+    } else {
+        (String::new(), &refusal.term, "")
     };
     let terms: Vec<_> = [term].into_iter().chain(&refusal.looked_at).collect();
     let mut lines = print::brief(&terms, WIDTH).into_iter();

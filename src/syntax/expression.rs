@@ -277,13 +277,14 @@ impl<'a> Builder<'a> {
         let count = arguments.len();
         let help = "write `deriv e x`: an expression, in parentheses unless it is a name, and a variable";
         match (arguments.pop(), arguments.pop()) {
-            (Some(variable), Some(e)) if count == 2 => match variable.kind {
-                ExprKind::Var(text) => {
+            (Some(variable), Some(e)) if count == 2 => {
+                if let ExprKind::Var(text) = variable.kind {
                     let variable = Name { text, span: variable.span };
                     Ok(Expr { kind: ExprKind::Deriv(Box::new(e), variable), span })
+                } else {
+                    Err(Diagnostic::error("E0112", variable.span, "expected a variable after the expression of `deriv`").help(help))
                 }
-                _ => Err(Diagnostic::error("E0112", variable.span, "expected a variable after the expression of `deriv`").help(help)),
-            },
+            }
             _ => {
                 let message = format!("expected two arguments of `deriv`, found {count}");
                 Err(Diagnostic::error("E0112", span, message).help(help))

@@ -339,13 +339,14 @@ impl<'a> Builder<'a> {
                 Pattern { kind: PatternKind::Typed(Box::new(pattern), self.annotation(part)?), span }
             } else {
                 let place = self.span(&part);
-                let text = match &pattern.kind {
-                    PatternKind::Var(text) if text.starts_with(|c: char| c.is_ascii_uppercase()) => text,
-                    _ => {
-                        let message = "expected the end of the pattern, found another one behind it";
-                        let help = "a case and its data are `Circle r` or `Box (a, b)`, cases begin with a capital; a tuple is `(a, b)`";
-                        return Err(Diagnostic::error("E0101", place, message).help(help));
-                    }
+                let text = if let PatternKind::Var(text) = &pattern.kind
+                    && text.starts_with(|c: char| c.is_ascii_uppercase())
+                {
+                    text
+                } else {
+                    let message = "expected the end of the pattern, found another one behind it";
+                    let help = "a case and its data are `Circle r` or `Box (a, b)`, cases begin with a capital; a tuple is `(a, b)`";
+                    return Err(Diagnostic::error("E0101", place, message).help(help));
                 };
                 let name = Name { text: text.clone(), span: pattern.span };
                 let data = self.parameter(part)?;

@@ -197,7 +197,7 @@ fn weighted(slopes: &[Slope], weights: &[f64]) -> Slope {
                 sum += weight * value;
                 bound += weight.abs() * (error + 4.0 * f64::EPSILON * value.abs());
             }
-            other => return *other,
+            other @ (Slope::Kink { .. } | Slope::Undefined | Slope::Unclear) => return *other,
         }
     }
     Slope::Known { value: sum, error: bound }
