@@ -21,10 +21,15 @@ pub(super) fn normal(expr: &Expr) -> Option<Expr> {
         Term::Bool(_) => Some(expr.clone()),
         Term::Var(var) if var.ty() == &Type::Bool => Some(expr.clone()),
         Term::Proj(tuple, k) => match component(tuple, *k)? {
-            part if is_part(&part) => match part.term() {
-                Term::Proj(fold, k) if matches!(fold.term(), Term::Fold { .. }) => normal_fold(fold, *k),
-                _ => Some(part),
-            },
+            part if is_part(&part) => {
+                if let Term::Proj(fold, k) = part.term()
+                    && matches!(fold.term(), Term::Fold { .. })
+                {
+                    normal_fold(fold, *k)
+                } else {
+                    Some(part)
+                }
+            }
             part => normal(&part),
         },
         Term::If(c, a, b) => match normal(c)? {

@@ -234,16 +234,16 @@ impl<'a> Elaborator<'a> {
             ExprKind::Bool(value) => Expr::bool(*value).at(span),
             ExprKind::Operator(_) | ExprKind::Fun(..) => return self.function_as_value(span),
             ExprKind::Let(pattern, value, body) => {
-                let scope = match &pattern.kind {
-                    PatternKind::Var(name) if self.is_function(value, scope) => {
-                        let function = self.named_function(name, value, scope, span)?;
-                        Scope { values: scope.values.with(name, Bind::Function(function)), ..scope.clone() }
-                    }
-                    _ if self.verbatim == Some(scope.at) => return self.written_let(pattern, value, body, scope, span),
-                    _ => {
-                        let value = self.expr(value, scope)?;
-                        self.bind(pattern, value, scope)?
-                    }
+                let scope = if let PatternKind::Var(name) = &pattern.kind
+                    && self.is_function(value, scope)
+                {
+                    let function = self.named_function(name, value, scope, span)?;
+                    Scope { values: scope.values.with(name, Bind::Function(function)), ..scope.clone() }
+                } else if self.verbatim == Some(scope.at) {
+                    return self.written_let(pattern, value, body, scope, span);
+                } else {
+                    let value = self.expr(value, scope)?;
+                    self.bind(pattern, value, scope)?
                 };
                 self.expr(body, &scope)?
             }

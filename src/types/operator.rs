@@ -218,19 +218,18 @@ impl Infer<'_> {
     /// There is no such product or quotient of two arrays.
     fn no_product(&mut self, product: &Product) -> Ty {
         let (left, right) = (self.text(&product.left.1), self.text(&product.right.1));
-        let (message, help) = match product.op {
-            BinOp::Div => (
-                format!("expected a number to divide by, found {right}"),
-                "`./` divides element by element; `matrixSolve A b` solves A x = b",
-            ),
-            _ if matches!(known(&self.holes, &product.right.1), Known::Array(Some(1))) => (
+        let (message, help) = if product.op == BinOp::Div {
+            (format!("expected a number to divide by, found {right}"), "`./` divides element by element; `matrixSolve A b` solves A x = b")
+        } else if matches!(known(&self.holes, &product.right.1), Known::Array(Some(1))) {
+            (
                 format!("`*` has no meaning for {left} and {right}"),
                 "`vectorDot v w` is the inner product, `v .* w` multiplies element by element, `vectorOutProd v w` is the outer product",
-            ),
-            _ => (
+            )
+        } else {
+            (
                 format!("`*` has no meaning for {left} and {right}"),
                 "`M * v` and `M * N` are products of matrices; `.*` multiplies element by element, `matrixTranspose` turns a matrix",
-            ),
+            )
         };
         self.report(Diagnostic::error("E0301", product.span, message).help(help));
         self.fresh_type()

@@ -137,8 +137,11 @@ impl Elaborator<'_> {
     pub(super) fn tell(&mut self, var: &Var, told: Told) {
         match told {
             Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
-            told if told.is_nothing() => {}
-            told @ (Told::Nothing | Told::Parts(_)) => _ = self.local.told.insert(var.clone(), told),
+            told @ (Told::Nothing | Told::Parts(_)) => {
+                if !told.is_nothing() {
+                    self.local.told.insert(var.clone(), told);
+                }
+            }
         }
     }
 
