@@ -159,6 +159,8 @@ fn collect(expr: &Expr, column: &Var, named: &mut Vec<Var>, found: &mut Vec<Foun
             named.push(var.clone());
             collect(body, column, named, found);
         }
+        // what each step evaluates
+        Term::While { init, .. } => collect(init, column, named, found),
         term => term.each_child(&mut |child| collect(child, column, named, found)),
     }
 }
@@ -194,7 +196,7 @@ pub fn is_var(expr: &Expr, var: &Var) -> bool {
 /// Whether a term has loops, calls, or arrays of its own.
 pub fn has_loop(expr: &Expr) -> bool {
     match expr.term() {
-        Term::Build { .. } | Term::Fold { .. } | Term::Call(..) | Term::Array(_) => true,
+        Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) | Term::Array(_) => true,
         term => {
             let mut found = false;
             term.each_child(&mut |child| found = found || has_loop(child));

@@ -153,7 +153,10 @@ impl Search<'_> {
                 },
                 _ => expr.clone(),
             },
-            _ => map_children(expr, &mut |child| self.inverted(child)),
+            term => {
+                self.bound.extend(term.binders().cloned());
+                map_children(expr, &mut |child| self.inverted(child))
+            }
         }
     }
 

@@ -208,6 +208,7 @@ impl<'a> Elaborator<'a> {
                 return Expr::with_type(joined.term().clone(), wanted.with_bounds_of(joined.ty()), span);
             }
             Term::Let(x, of, body) => return Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
+            Term::Check { cond, status, body } => return Expr::check(cond.clone(), *status, inside(self, body)).at(span),
             _ => {}
         }
         match (&have, wanted) {

@@ -160,6 +160,20 @@ let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
 
 type Root = | Real of Double | None
 
+let rec _scaled (s: Double) (A: Matrix<m, n>) (j: Index) : Double =
+  let t = ifold (fun a i -> a + exp (A[i][j] * s)) 0.0 m
+  if not (t >= 4.0) || s < 0.01 then s - t else _scaled (s * 0.5 - t * 0.001) A j
+
+/// A fold down a column that reads the state of a loop that data ends.
+let scaled (A: Matrix<m, n>) : Vector<n> = build n (fun j -> _scaled 2.0 A j)
+
+let rec _stepped (s: Double) (v: Vector<n>) (x: Vector<n>) : Double =
+  let t = ifold (fun a j -> a + x[j] / (v[j] + s)) 0.0 n
+  if not (t < 1.0) || s > 8.0 then s + t else _stepped (s + max t 1.0) v x
+
+/// A divisor that does.
+let stepped (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> = build m (fun i -> _stepped 0.5 v A[i])
+
 let root (x: Double) : Root = if x < 0.0 then None else Real (sqrt x)
 
 let rec _halved (x: Double) (k: Index) : Double * Index = if not (x >= 1.0) then (x, k) else _halved (x / 2.0) (k + 1)
@@ -212,8 +226,9 @@ fn each_pass_changes_what_it_looks_for() {
     let counts = Mutex::new(Counts::default());
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {
-        let with_vector = ["ranges", "quotients", "sums", "layers"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
-        let calls = [with_vector.as_slice(), &[("logSums".into(), words(&[matrix])), ("maybe".into(), words(&[matrix, "true"]))]].concat();
+        let with_vector = ["ranges", "quotients", "sums", "layers", "stepped"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
+        let alone = ["logSums", "scaled"].map(|entry| (entry.to_string(), words(&[matrix])));
+        let calls = [with_vector.as_slice(), &alone, &[("maybe".into(), words(&[matrix, "true"]))]].concat();
         held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));
     }
     let squares = [("[]", "[]"), ("[[2]]", "[3]"), ("[[0.5, -1, 2], [1, NaN, -0.0], [3, 1, 0.25]]", "[1, -2, 0.5]")];

@@ -127,6 +127,8 @@ fn work_degree(expr: &Expr) -> usize {
         Term::Fold { n, body, init, .. } => {
             most = (work_degree(body) + of_count(&Size::of_expr(n))).max(work_degree(n)).max(work_degree(init));
         }
+        // of as many steps as data says
+        Term::While { init, body, .. } => most = (work_degree(body) + 1).max(work_degree(init)),
         term => term.each_child(&mut |child| most = most.max(work_degree(child))),
     }
     most
