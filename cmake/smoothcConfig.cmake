@@ -164,12 +164,21 @@ function(smoothc_install_library name)
   if(NOT version)
     set(version 0)
   endif()
-  # the prefix is found from the file's own place, so that the folder may be moved
-  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(prefix "${CMAKE_INSTALL_PREFIX}")
+    set(libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set(includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+  else()
+    # the prefix is found from the file's own place, so that the folder may be moved
+    file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+    set(prefix "\${pcfiledir}/${up}")
+    set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    set(includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  endif()
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}.smoothc/${name}.pc"
-"prefix=\${pcfiledir}/${up}
-libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
-includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+"prefix=${prefix}
+libdir=${libdir}
+includedir=${includedir}
 
 Name: ${name}
 Description: ${name}, from a program of smoothc

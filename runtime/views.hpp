@@ -194,10 +194,14 @@ public:
 #ifdef SMOOTHC_EIGEN
     /// A vector, or a matrix that is kept row by row. Where its numbers are not contiguous, entries refuse the view, which has no data.
     template <class C, std::enable_if_t<is_eigen<C>, int> = 0>
-    view(C &&other) : data_(nullptr), lengths_(lengths_of(other)), is_contiguous_(has_no_gaps(other))
+    view(C &&other) : data_(nullptr), lengths_(lengths_of(other))
     {
-        if (is_contiguous_) {
-            data_ = other.data();
+        // `lengths_of` says why else it does not compile
+        if constexpr ((std::decay_t<C>::Flags & Eigen::DirectAccessBit) != 0) {
+            is_contiguous_ = has_no_gaps(other);
+            if (is_contiguous_) {
+                data_ = other.data();
+            }
         }
     }
 #endif
@@ -206,6 +210,14 @@ public:
     const lengths_type &lengths() const noexcept { return lengths_; }
     std::int64_t length(std::size_t axis) const { return lengths_[axis]; }
     bool is_contiguous() const noexcept { return is_contiguous_; }
+    std::size_t size() const noexcept
+    {
+        std::size_t all = 1;
+        for (const std::int64_t length : lengths_) {
+            all *= static_cast<std::size_t>(length);
+        }
+        return all;
+    }
     bool is_empty() const noexcept { return std::find(lengths_.begin(), lengths_.end(), 0) != lengths_.end(); }
 
     template <class... Indices>
@@ -411,6 +423,21 @@ inline bool both(bool a, bool b) { return a && b; }
 inline bool either(bool a, bool b) { return a || b; }
 inline bool negated(bool a) { return !a; }
 
+/// Whether two arrays share memory.
+template <class T, std::size_t Rank, class U, std::size_t Other>
+bool share(const view<T, Rank> &a, const view<U, Other> &b) noexcept
+{
+    const std::less<const void *> before;
+    return before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+/// Whether a result shares memory with one of these arrays.
+template <class T, std::size_t Rank, class... Others>
+bool overlaps(const view<T, Rank> &result, const Others &...others) noexcept
+{
+    return (share(result, others) || ...);
+}
+
 /// The length of the data of a case. Where the value is of another case nothing reads them, and an empty view has any length.
 template <class T, std::size_t Rank>
 std::int64_t length_of_case(const view<T, Rank> &data, std::size_t axis, bool is_read, std::int64_t wanted) noexcept
@@ -436,6 +463,15 @@ inline void expect_contiguous(const char *entry, const char *parameter, bool is_
 {
     if (!is_contiguous) {
         throw shape_error(named(entry, parameter) + " is not contiguous");
+    }
+}
+
+/// Entries write results while they read arguments.
+template <class T, std::size_t Rank, class... Others>
+void expect_apart(const char *entry, const char *name, const view<T, Rank> &result, const Others &...others)
+{
+    if (overlaps(result, others...)) {
+        throw std::invalid_argument(named(entry, name) + " shares memory with another array of the call");
     }
 }
 

@@ -19,6 +19,9 @@ use crate::toolchain::futhark;
 
 pub fn run(command: &BuildCommand, sources: &mut SourceMap, display: &Display) -> Result<(), Diagnostics> {
     match (&command.python, &command.output) {
+        (Some(_), _) if command.cpp => {
+            Err(vec![effects::problem("--cpp", "with --python", "leave it out: Python calls the library without a header")])
+        }
         (Some(folder), _) => package::run(command, folder, sources, display),
         (None, path) => library(command, path.as_deref().unwrap_or(Path::new("-")), sources, display),
     }

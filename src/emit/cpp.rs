@@ -261,6 +261,9 @@ impl Entry<'_> {
         lines.extend(self.without_gaps(results));
         lines.extend(self.expected(&self.of_arguments()));
         lines.extend(self.expected(&self.of_results(results)));
+        let own = &self.entry.plain;
+        let apart = self.others_of(results).into_iter();
+        lines.extend(apart.map(|(name, others)| format!("::smoothc::detail::expect_apart(\"{own}\", \"{name}\", {name}, {others});")));
         lines.extend(self.call());
         let doc = std::iter::once(format!(" `{}`, whose results go into what is given.", self.entry.plain)).collect();
         let signature = signature(&format!("inline void {name}"), &self.parameters(&outs(results)), "");
@@ -274,7 +277,8 @@ impl Entry<'_> {
         let (arguments, given) = (self.of_arguments(), self.of_results(results));
         let gaps = self.of_eigen(results).map(|name| format!("!{name}.is_contiguous()"));
         let (unknown, known): (Vec<_>, Vec<_>) = arguments.iter().chain(&given).partition(|of| of.may_be_negative);
-        let wrong: Vec<String> = gaps.chain(known.into_iter().map(differs)).collect();
+        let shared = self.others_of(results).into_iter().map(|(name, others)| format!("::smoothc::detail::overlaps({name}, {others})"));
+        let wrong: Vec<String> = gaps.chain(known.into_iter().map(differs)).chain(shared).collect();
         let mut lines = self.sizes();
         if !wrong.is_empty() {
             lines.extend(return_where(&wrong, "SMOOTH_SHAPE"));
@@ -317,6 +321,20 @@ impl Entry<'_> {
         let mut all: Vec<String> = written.chain(outs.iter().cloned()).collect();
         all.push(format!("::smoothc::workspace &{} = ::smoothc::thread_workspace()", self.scratch));
         all
+    }
+
+    /// Each array among the results, and the other arrays, which it must share no memory with; two results are there once.
+    fn others_of<'b>(&self, results: &[&'b Parameter]) -> Vec<(&'b str, String)> {
+        let mut others = Vec::from_iter(self.entry.parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Array(_))));
+        others.retain(|parameter| lengths(parameter).is_some());
+        let mut found = Vec::new();
+        for result in results.iter().filter(|result| lengths(result).is_some()) {
+            if !others.is_empty() {
+                found.push((&*result.name, others.iter().map(|other| &*other.name).collect::<Vec<_>>().join(", ")));
+            }
+            others.push(result);
+        }
+        found
     }
 
     /// Reads the sizes.

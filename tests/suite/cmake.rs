@@ -165,6 +165,12 @@ fn cmake_builds_installs_and_builds_again() {
     cmake(&["-S", "user", "-B", "user/threads", &there]);
     cmake(&["--build", "user/threads"]);
     assert_eq!(succeeds(&mut Command::new(own.join("user/threads/main"))), Ok("0 2 -6\n".to_string()));
+    // a folder for libraries that is not in the prefix
+    let libraries = own.join("libraries").display().to_string();
+    let there = format!("-DCMAKE_INSTALL_LIBDIR={libraries}");
+    cmake(&["-S", "threads", "-B", "threads/elsewhere", &format!("-Dsmoothc_DIR={ROOT}/cmake"), &tool, &there]);
+    let written = fs::read_to_string(own.join("threads/elsewhere/circle.smoothc/circle.pc")).expect("is written");
+    assert!(written.contains(&format!("\nlibdir={libraries}\n")), "{written}");
     if !here("pkg-config") {
         return;
     }

@@ -187,6 +187,12 @@ int main()
     assert(own::common(12, 18, 0.5).size() == 6 && own::common(3, 1000000007, 0.5).size() == 1);
     assert(own::chosen(v, true).size() == 1 && own::chosen(v, false).size() == 5);
     assert(thrown<smoothc::shape_error>([&] { own::halves_into(w, into[0]); }) != "nothing");
+    double numbers[3] = {1, 2, 6};
+    const smoothc::view<double, 1> shared(numbers, {3});
+    assert(thrown<std::invalid_argument>([&] { own::halves_into(shared, {numbers + 2, {1}}); }) == "halves: `out` shares memory with another array of the call");
+    assert(own::try_halves(shared, {numbers, {1}}) == SMOOTH_SHAPE && numbers[0] == 1);
+    own::halves_into({numbers, {2}}, {numbers + 2, {1}});
+    assert(numbers[2] == 1);
     assert(own::unused() == 1.5 && own::spread_result(2) == 4 && own::namespace_prime(2, v) == 18);
     auto copy = outer;
     outer(0, 0) = -1;
@@ -359,6 +365,7 @@ fn the_header_needs_a_file_and_c() {
     fs::write(folder.path().join("f.smooth"), "let f x = x * 2.0\n").expect("writes");
     for words in [
         &["emit", "--cpp", "f.smooth"][..],
+        &["build", "--cpp", "f.smooth", "--python", "made"],
         &["emit", "--cpp", "f.smooth", "-o", "-"],
         &["emit", "--cpp", "--target", "futhark", "f.smooth"],
     ] {
