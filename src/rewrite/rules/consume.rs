@@ -11,7 +11,8 @@
 //!     let r = build (2 * n) (fun k -> x[k / 2][k % 2]) in     →   ifold (fun s q -> s + x[q][0] * x[q][0] + x[q][1] * x[q][1]) 0 n,
 //!     sum of r[k] * r[k]                                          with the elements of x[q] named
 //!
-//! Several such arrays, also those computed from each other, are fused at once, with all sums that read them. Limits: elements are
+//! Several such arrays, also those computed from each other, are fused at once, with all sums that read them; numbers that are computed
+//! between them go in front. Limits: elements are
 //! made of at most [`PARTS`] Doubles and have no loop of their own; sums are Doubles or tuples of them; inside a loop no more sums
 //! than [`MOST`], unless elements are arrays or lie flat.
 
@@ -87,6 +88,30 @@ impl Steps<'_> {
 }
 
 fn fold_consume(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let (numbers, expr) = numbers_first(expr, facts);
+    let done = consumed(&expr, facts)?;
+    Some(numbers.into_iter().rev().fold(done, |body, (x, value)| Expr::let_(x, value, body)))
+}
+
+/// The numbers among the lets in front of a body that need none of the others, and the term without them: sums may read them.
+fn numbers_first(expr: &Expr, facts: &Facts) -> (Vec<(Var, Expr)>, Expr) {
+    fn go(expr: &Expr, facts: &Facts, stay: &mut Vec<Var>, numbers: &mut Vec<(Var, Expr)>) -> Expr {
+        let Term::Let(x, value, body) = expr.term() else { return expr.clone() };
+        let is_number = matches!(x.ty(), Type::Double | Type::Index(_) | Type::Bool) && !has_loop(value) && facts.is_total(value);
+        if is_number && !stay.is_empty() && !stay.iter().any(|var| mentions(value, var)) {
+            numbers.push((x.clone(), value.clone()));
+            return go(body, facts, stay, numbers);
+        }
+        stay.push(x.clone());
+        let rest = go(body, facts, stay, numbers);
+        if rest.is_same(body) { expr.clone() } else { Expr::let_(x.clone(), value.clone(), rest) }
+    }
+    let mut numbers = Vec::new();
+    let rest = go(expr, facts, &mut Vec::new(), &mut numbers);
+    (numbers, rest)
+}
+
+fn consumed(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(_, value, body) = expr.term() else { return None };
     // the first sum or array is here; otherwise the rule applies at an inner let
     let mut first = Vec::new();
