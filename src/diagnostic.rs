@@ -4,6 +4,8 @@
 //! (`expected X, found Y`); `help` names the next step. The pages that `smoothc explain CODE` prints
 //! are kept with the codes.
 
+use strsim::osa_distance;
+
 use crate::source::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,28 +51,12 @@ impl Diagnostic {
 /// Several independent diagnostics, at least one of them an error.
 pub type Diagnostics = Vec<Diagnostic>;
 
-/// The name that was probably meant: the first of the nearest ones, when it differs in two letters at most and in no more than
-/// about a third of them.
+/// The name that was probably meant: the first of the nearest ones, when two edits at most make the one of the other, and no more than
+/// about one for three letters. Two letters in the wrong order are one edit.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let is_near = |other: &&str| distance(name, other) <= 2.min((name.len().max(other.len()) + 1) / 3);
-    known.filter(is_near).min_by_key(|other| distance(name, other))
-}
-
-/// Edit distance; names that differ much in length are far.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 || a.len() > 64 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
+    // names that differ much in length are far, and the time grows with the square of it
+    let is_far = |other: &str| name.len() > 64 || name.len().abs_diff(other.len()) > 2;
+    let edits = |other: &&str| if is_far(other) { usize::MAX } else { osa_distance(name, other) };
+    let is_near = |other: &&str| edits(other) <= 2.min((name.len().max(other.len()) + 1) / 3);
+    known.filter(is_near).min_by_key(edits)
 }

@@ -873,7 +873,8 @@ fn files_of_nothing_and_of_garbage() {
         let shown = String::from_utf8_lossy(&garbage[..20]).into_owned();
         assert_eq!(status, 1, "{shown:?}: {code}");
         assert!(code.starts_with("E0") && !code.starts_with("E09"), "{shown:?}: {code}");
-        assert!(start.elapsed() < Duration::from_secs(20), "{shown:?}: {:?}", start.elapsed());
+        // what grows with the square of ten megabytes takes hours
+        assert!(start.elapsed() < Duration::from_secs(300), "{shown:?}: {:?}", start.elapsed());
         assert!(output.stderr.len() < 1 << 20, "{shown:?}: {} bytes of messages", output.stderr.len());
     }
 }
