@@ -2,9 +2,12 @@
 //!
 //! In: a program or the session. Out: nothing, or E0601, E0606, E0607 at each place.
 
+use std::collections::BTreeSet;
+
 use super::Session;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::Program;
+use crate::source::Span;
 
 /// Refuses values of recursive types, which Futhark, halves of a `vjp` and sparse Jacobians do not have.
 pub fn no_recursive_types(program: &Program) -> Result<(), Diagnostics> {
@@ -30,6 +33,8 @@ pub fn no_recursion(session: &Session) -> Result<(), Diagnostics> {
 /// A choice between values of sum types is of no length that is known before.
 pub fn no_lengths_of_data(session: &Session) -> Result<(), Diagnostics> {
     let choices = session.of_data.values().flat_map(|of_data| &of_data.choices);
-    let problems: Diagnostics = choices.map(|place| crate::loops::analysis::sizes::depends_on_data(*place)).collect();
+    // a `match` is a choice for each of its rows, and a function has a copy for each of its uses
+    let places: BTreeSet<Span> = choices.map(|place| Span { is_derivative: false, ..*place }).collect();
+    let problems: Diagnostics = places.into_iter().map(crate::loops::analysis::sizes::depends_on_data).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

@@ -6,7 +6,7 @@ use smoothc::driver::{Options, Schedule};
 use smoothc::mode::Mode;
 use smoothc::stack::with_large_stack;
 
-use crate::support::command::with_input;
+use crate::support::command::{errors, with_input};
 use crate::support::{agree, tools};
 
 const LAYOUTS: &str = "\
@@ -166,6 +166,19 @@ fn each_value_has_lengths_of_its_own() {
     // what only the data of a value decide has no room of a size that is known
     assert_eq!(gives("eval", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]), r#"{"Grid": [[1.0, 2.0]]}"#);
     assert!(gives("run", LENGTHS, "turned", &[r#"{"Points": [1, 2]}"#]).contains("E0601"));
+}
+
+/// A `match` of four rows is three choices at one place.
+#[test]
+fn a_length_that_only_data_says_is_reported_once_at_each_place() {
+    let program = "\
+type S<n> = | A of Vector<n> | B of Double | C of Matrix<n, n> * Vector<n> | D
+let f (s: S) : S = match s with | A w -> A w | B y -> C ([[y]], [y]) | C (m, v) -> A v | D -> A [1.0, 2.0]
+let g (x: Double) (v: Vector<p>) (w: Vector<q>) = if x > 0.0 then A v else A w
+";
+    let said = errors(&with_input(&["emit", "--target", "c", "-"], program.as_bytes()));
+    let places: Vec<&str> = said.lines().filter_map(|line| line.trim_start().strip_prefix("--> ")).collect();
+    assert_eq!((said.matches("error[E0601]").count(), places), (2, vec!["<stdin>:2:20", "<stdin>:3:51"]), "{said}");
 }
 
 const LOOPS: &str = "\
