@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::analysis::{Analysis, MAIN};
 use super::documents::Files;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::driver::{Options, Session};
 use crate::explain::cost;
 use crate::ir::Var;
@@ -89,7 +89,16 @@ fn run(name: &str, text: &str, options: Options, files: &Files) -> Result<Sessio
     let mut session = Session::new(name, text, options);
     match session.run_to("rewrite", &mut |path, from| files.load(path, from)) {
         Ok(()) => Ok(session),
-        Err(problems) => Err(problems.first().map(|problem| said(problem, &session.sources)).unwrap_or_default()),
+        Err(problems) => {
+            // warnings come with the errors, in the order of their places
+            let error = problems.iter().find(|problem| problem.severity == Severity::Error);
+            let unknown = session.options.derive.first().filter(|_| error.is_some_and(|problem| problem.code == "E0205"));
+            Err(match (unknown, error) {
+                (Some(derive), _) => format!("there is no entry `{}`", derive.function),
+                (None, Some(problem)) => said(problem, &session.sources),
+                (None, None) => String::new(),
+            })
+        }
     }
 }
 

@@ -343,6 +343,13 @@ fn lenses_show_derivatives() {
     {
         client.ask("workspace/executeCommand", json!({ "command": command, "arguments": arguments })).expect_err(command);
     }
+    // a warning before it is not why there is none
+    client.open(URI, &format!("let g (x: Double) (unused: Double) : Double = x\n{MODEL}let count (n: Index) = n + 1\n"));
+    for command in ["smoothc.showDerivative", "smoothc.showOptimised"] {
+        let arguments = json!({ "command": command, "arguments": [URI, "none"] });
+        let why = client.ask("workspace/executeCommand", arguments).expect_err(command);
+        assert!(why.contains("there is no entry `none`"), "{why}");
+    }
     let shown = client.ask("workspace/executeCommand", lenses[4]["command"].clone()).expect("a program");
     assert!(shown["text"].as_str().expect("text").contains("n + 1"), "{shown}");
     client.shut_down();
