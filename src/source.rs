@@ -78,6 +78,18 @@ impl SourceMap {
         self.files.get(span.file as usize)
     }
 
+    /// The first place inside of a span where a name stands as a word.
+    pub fn word(&self, span: Span, name: &str) -> Option<Span> {
+        let text = self.file(span)?.text.get(span.start as usize..span.end as usize)?;
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
+        let is_whole = |at: &usize| {
+            let (before, after) = (text.get(..*at), text.get(at + name.len()..));
+            !before.is_some_and(|before| before.ends_with(is_part)) && !after.is_some_and(|after| after.starts_with(is_part))
+        };
+        let at = text.match_indices(name).map(|(at, _)| at).find(is_whole)?;
+        Some(Span::new(span.file, span.start as usize + at, span.start as usize + at + name.len()))
+    }
+
     /// Line and column of a span's start, both from 1, the column in characters.
     pub fn line_column(&self, span: Span) -> Option<(usize, usize)> {
         let before = self.file(span)?.text.get(..span.start as usize)?;

@@ -12,6 +12,8 @@ pub struct Module {
     pub decls: Vec<Decl>,
     /// The names of the declarations that did not parse.
     pub broken: Vec<Name>,
+    /// The texts that gave no declaration, in order.
+    pub unread: Vec<Span>,
 }
 
 /// `open linalg` or `open "geometry.smooth"`.

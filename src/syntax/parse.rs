@@ -35,7 +35,7 @@ pub fn parse(text: &str, file: u32) -> Result<Module, Vec<Diagnostic>> {
 /// The declarations of a file that parse, and what is wrong with the others.
 pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
     if let Err(too_large) = check_size(text, file) {
-        return (Module::default(), too_large);
+        return (Module { unread: vec![Span::new(file, 0, text.len())], ..Module::default() }, too_large);
     }
     let Tokens { tokens, docs, errors: mut found, .. } = tokenize(text, file);
     let mut module = Module::default();
@@ -66,6 +66,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
         let end = after.first().and_then(|next| next.first()).map_or(text.len(), |next| next.start);
         if words.get(words.partition_point(|start| *start < first.start)).is_some_and(|start| *start < end) {
             module.broken.extend(declared_name(piece, file));
+            module.unread.push(Span::new(file, first.start, end));
             if let Some(problem) = phrase::first(piece, file) {
                 said.push((problem.span.start, end));
                 found.push(problem);
@@ -73,12 +74,14 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             continue;
         }
         if found.len() >= MAX_ERRORS {
+            module.unread.push(Span::new(file, first.start, text.len()));
             break;
         }
         if let Some((name, body, further)) = body_at_margin(piece, after) {
             module.broken.extend(declared_name(piece, file));
             found.push(errors::body_at_margin(name, &body, file));
             at += further;
+            module.unread.push(Span::new(file, first.start, end_of(&pieces, at)));
             continue;
         }
         let built = match first.text {
@@ -93,6 +96,7 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
         };
         if let Err(problem) = built {
             module.broken.extend(declared_name(piece, file));
+            module.unread.push(Span::new(file, first.start, end_of(&pieces, at)));
             let said = phrase::first(piece, file);
             found.push(said.filter(|_| problem.code != "E0109").unwrap_or(problem));
         }
@@ -162,6 +166,11 @@ fn declared_name(piece: &[Token], file: u32) -> Option<Name> {
 /// The pieces that begin with a `let`, `and`, `type` or `open` in column 0, and what may stand before them.
 pub(super) fn pieces<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'a [Token<'t>]> {
     tokens.chunk_by(|_, next| !is_start(next))
+}
+
+/// The end of the first pieces, so many.
+fn end_of(pieces: &[&[Token]], count: usize) -> usize {
+    pieces.get(..count).and_then(|pieces| pieces.last()?.last()).map_or(0, Token::end)
 }
 
 /// The end of the token before `first`.

@@ -208,12 +208,16 @@ fn typed(
         let mut chosen = options.entries.iter().filter(|entry| derived.contains(entry)).peekable();
         chosen.peek().is_none() || chosen.any(|entry| **entry == *name)
     };
+    // what is in a text that did not parse may be declared there
+    let may_be = |name: &str| modules.unread.iter().any(|text| sources.word(*text, name).is_some());
     for (at, derive) in options.derives.iter().enumerate() {
         if options.derives[..at].contains(derive) {
             continue;
         }
         let Some(index) = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == *derive.function) else {
-            diagnostics.push(unknown_entry(modules, &derive.function, "--derive"));
+            if !may_be(&derive.function) {
+                diagnostics.push(unknown_entry(modules, &derive.function, "--derive"));
+            }
             continue;
         };
         match closed(&infer, index) {
@@ -234,7 +238,7 @@ fn typed(
     for entry in &options.entries {
         let known = modules.main_globals().find(|index| *modules.globals[*index].decl.name.text == **entry);
         match known {
-            None if derived.contains(entry) => {}
+            None if derived.contains(entry) || may_be(entry) => {}
             None => diagnostics.push(unknown_entry(modules, entry, "--entry")),
             Some(index) if !infer.schemes[index].broken && closed(&infer, index).is_none() => {
                 diagnostics.push(not_closed(&infer, modules, index, "an entry"));

@@ -45,6 +45,8 @@ pub struct Modules {
     names: Vec<HashMap<Rc<str>, usize>>,
     opens: Vec<Vec<usize>>,
     pub main: usize,
+    /// The texts whose names are not known: what does not parse, and what declares a name that its file has already.
+    pub unread: Vec<Span>,
 }
 
 impl Modules {
@@ -175,6 +177,7 @@ impl Loading<'_, '_> {
         self.modules.opens.push(opens);
         self.modules.names.push(HashMap::new());
         self.no_repeats(&module);
+        self.modules.unread.extend(&module.unread);
         self.modules.types.extend(module.types.into_iter().map(|decl| TypeGlobal { decl, file }));
         for decl in module.decls {
             self.declare(decl, file);
@@ -235,6 +238,7 @@ impl Loading<'_, '_> {
     fn declare(&mut self, decl: Decl, file: usize) {
         let name = decl.name.text.clone();
         if self.modules.names[file].contains_key(&name) {
+            self.modules.unread.push(decl.span);
             return;
         }
         if file != 0 && self.modules.names[0].contains_key(&name) {

@@ -164,3 +164,16 @@ fn what_stops_in_the_library_says_which_call_did() {
         assert!(said.contains(&format!("f.smooth:{place}")), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn what_did_not_parse_is_no_unknown_name_of_an_option() {
+    for text in ["let f (x: Double) = (x\n", "let g = 1.0\nlet rec f (x: Double) : Double = (x\n", "let f (x: Double) = 1.0 ` x\n"] {
+        let (_folder, path) = program(text);
+        for option in [["--derive", "gradient:f"], ["--entry", "f"]] {
+            let said = errors(&smoothc(&["check", &path, option[0], option[1]]));
+            assert!(said.contains("error[E01") && !said.contains("E0205"), "{text}{option:?}: {said}");
+        }
+        let said = errors(&smoothc(&["check", &path, "--derive", "gradient:other"]));
+        assert!(said.contains("error[E01") && said.contains("error[E0205]: `--derive other` names no declaration"), "{text}: {said}");
+    }
+}
