@@ -54,6 +54,8 @@ pub struct Occurrence {
 pub struct Names {
     pub definitions: Vec<Definition>,
     pub occurrences: Vec<Occurrence>,
+    /// The places of fields whose record is not known.
+    pub unknown: Vec<(Rc<str>, Span)>,
 }
 
 impl Names {
@@ -118,13 +120,7 @@ impl<'a> Table<'a> {
         if text == name {
             return Some(span);
         }
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
-        let is_whole = |at: &usize| {
-            let (before, after) = (text.get(..*at), text.get(at + name.len()..));
-            !before.is_some_and(|before| before.ends_with(is_part)) && !after.is_some_and(|after| after.starts_with(is_part))
-        };
-        let at = text.match_indices(name).map(|(at, _)| at).find(is_whole)?;
-        Some(Span::new(span.file, span.start as usize + at, span.start as usize + at + name.len()))
+        self.sources.word(span, name)
     }
 
     /// A case of a sum type, as a value or in a pattern: the last that is declared so.
@@ -151,8 +147,9 @@ impl<'a> Table<'a> {
             self.types[at].1.get(found).copied()
         });
         let found: Vec<usize> = fields.collect();
-        if let [only] = found.as_slice() {
-            self.occurs(&name.text, name.span, *only);
+        match found.as_slice() {
+            [only] => self.occurs(&name.text, name.span, *only),
+            _ => self.names.unknown.push((name.text.clone(), name.span)),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Renaming: every place of one name, in all files where it is written.
 //!
 //! In: an analysis, a name in it and the new one. Out: the places to change, or why it cannot be renamed. The changed text is analysed
-//! once more: each name must mean the same declaration as before, so that nothing is captured and nothing hidden.
+//! once more: each name must mean the same declaration as before, so that nothing is captured and nothing hidden. A text that was not
+//! read, since it does not parse, may have places that are not known: [`all_known`].
 //!
 //!     let f x = let y = 1.0 in x + y, x → y   →   refused: `y` would mean another declaration at 1:28
 
@@ -26,8 +27,8 @@ pub fn prepare(analysis: &Analysis, found: Occurrence) -> Result<Span, String> {
     Err(format!("`{}` is {owner}: it cannot be renamed", definition.name))
 }
 
-/// The places of the name, in the order of files and places.
-pub fn rename(analysis: &Analysis, found: Occurrence, name: &str, files: &Files) -> Result<Vec<Span>, String> {
+/// Whether the name under the pointer can be renamed, and to this one.
+pub fn possible(analysis: &Analysis, found: Occurrence, name: &str) -> Result<(), String> {
     prepare(analysis, found)?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'');
@@ -37,17 +38,51 @@ pub fn rename(analysis: &Analysis, found: Occurrence, name: &str, files: &Files)
     if RESERVED.contains(&name) {
         return Err(format!("`{name}` is a reserved word"));
     }
+    Ok(())
+}
+
+/// The places of the name, in the order of files and places.
+pub fn rename(analysis: &Analysis, found: Occurrence, name: &str, files: &Files) -> Result<Vec<Span>, String> {
     let places: Vec<Span> = analysis.names.places(found.definition).collect();
-    let is_local = matches!(analysis.names.definition(found.definition).map(|known| known.what), Some(What::Local | What::Size));
-    // an error may hide a place of a local name
-    if is_local
-        && let Some(problem) = analysis.errors().find(|problem| problem.code.starts_with("E01"))
-        && let Some(place) = analysis.sources.line_column(problem.span)
-    {
-        return Err(format!("line {} does not parse, so that places of the name may be missed: mend it first", place.0));
-    }
     same_meaning(analysis, &places, name, files)?;
     Ok(places)
+}
+
+/// Refuses a name that may have places which are not known: in a text that was not read, or as the field of a record that is not known.
+/// All places of a local name or a size are in its own declaration, which was read. `main` is the file that the change is asked for in.
+pub fn all_known(analysis: &Analysis, definition: &Definition, name: &str, main: &str) -> Result<(), String> {
+    let is_field = match definition.what {
+        What::Local | What::Size | What::Library(_) | What::BuiltIn => return Ok(()),
+        What::Global(_) | What::Type(_) => false,
+        What::Field => true,
+    };
+    let (sources, old) = (&analysis.sources, &*definition.name);
+    let line = |span: Span| {
+        let (line, file) = (sources.line_column(span).map_or(0, |(line, _)| line), sources.file(span).map(|file| &*file.name));
+        match file.filter(|file| *file != main).and_then(|file| file.rsplit(['/', '\\']).next()) {
+            Some(file) => format!("line {line} of `{file}`"),
+            None => format!("line {line}"),
+        }
+    };
+    for span in &analysis.modules.unread {
+        let Some((word, place)) = [old, name].into_iter().find_map(|word| Some((word, sources.word(*span, word)?))) else { continue };
+        let problem =
+            analysis.errors().find(|problem| span.file == problem.span.file && (span.start..=span.end).contains(&problem.span.start));
+        let wrong = match problem {
+            Some(problem) if !problem.code.starts_with("E01") => format!("{} has an error ({})", line(problem.span), problem.message),
+            Some(_) | None => format!("{} does not parse", line(problem.map_or(place, |problem| problem.span))),
+        };
+        return Err(match word == old {
+            true => format!("{wrong}, so that places of the name may be missed: mend it first"),
+            false => format!("{wrong}, and has `{name}`, which may mean another declaration then: mend it first"),
+        });
+    }
+    // a program without errors has no such field
+    let unknown = analysis.names.unknown.iter().find(|(field, _)| is_field && **field == *old);
+    match unknown.filter(|_| analysis.errors().next().is_some()) {
+        Some((_, place)) => Err(format!("errors hide which record has the `{old}` in {}: mend them first", line(*place))),
+        None => Ok(()),
+    }
 }
 
 /// Whether each name of the text means the same after the change.

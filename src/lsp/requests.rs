@@ -185,6 +185,16 @@ fn renamed(server: &Server, at: &TextDocumentPositionParams, name: &str) -> Resu
     let analysis = server.analyses.get(uri).ok_or("the text is not open")?;
     let found = analysis.name_at(at.position).ok_or("there is no name here")?;
     let files = server.files();
+    rename::possible(analysis, found, name)?;
+    if let Some(definition) = analysis.names.definition(found.definition) {
+        let declared = declaration(analysis, found).map(|(file, _)| file);
+        let reads = |(_, other): &(&Url, &Analysis)| other.sources.files.iter().any(|file| declared.as_deref() == Some(&*file.name));
+        let mut readers: Vec<(&Url, &Analysis)> = server.analyses.iter().filter(reads).collect();
+        readers.sort_by_key(|(other, _)| (*other != uri, other.as_str()));
+        for (_, other) in readers {
+            rename::all_known(other, definition, name, &documents::name(uri))?;
+        }
+    }
     let mut places: BTreeSet<(String, Span)> = BTreeSet::new();
     for (analysis, found) in uses(server, uri, analysis, found) {
         for place in rename::rename(analysis, found, name, &files)? {

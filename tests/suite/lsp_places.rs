@@ -247,3 +247,83 @@ fn entries_are_shown_beside_what_is_wrong() {
     }
     client.shut_down();
 }
+
+/// The number of the edits that rename the first `old` behind `start`, or why it is refused.
+fn renamed(client: &mut Client, uri: &str, text: &str, (start, old, new): (&str, &str, &str)) -> Result<usize, String> {
+    let at = text.find(start).expect("it is there");
+    let at = at + text[at..].find(old).expect("it is there");
+    let line_start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let position = json!({ "line": text[..at].matches('\n').count(), "character": at - line_start });
+    let params = json!({ "textDocument": { "uri": uri }, "position": position, "newName": new });
+    let edits = client.ask("textDocument/rename", params)?;
+    Ok(edits["changes"].as_object().expect("edits").values().map(|edits| edits.as_array().map_or(0, Vec::len)).sum())
+}
+
+#[test]
+fn what_is_not_read_may_have_places() {
+    let mut client = Client::ready();
+    let text = "\
+type Camera<n> = { focal: Double; centre: Vector<n> }
+type Shape = | Disc of Double | Empty
+let project (a: Double) (v: Vector<m>) : Double =
+  let x = a * vectorSum v in x + double m
+let other (x: Double) : Double = project x [x]
+";
+    for (wrong, missed, safe) in [
+        ("let use (a: Double) = project a (project a a\n", "project", "Shape"),
+        ("let use (a: Double) = proj a +\nlet use2 (a: Double) = a\n", "project", "Camera"),
+        ("let use (c: Camera) = (c\n", "Camera", "project"),
+        ("let use c = c.focal * \n", "focal", "centre"),
+        ("let use s = match s with | Disc r\n", "Disc", "focal"),
+        ("let use = (* project\n", "project", "Camera"),
+        ("let other (x: Double) = project x [x]\n", "project", "Camera"),
+        ("let use =\n", "", "project"),
+    ] {
+        let text = format!("{text}{wrong}");
+        client.open(URI, &text);
+        let start = |name: &str| if name == "project" { "let project" } else { "type" };
+        if !missed.is_empty() {
+            let new = if missed == "Disc" { "Proj" } else { "proj" };
+            let why = renamed(&mut client, URI, &text, (start(missed), missed, new)).expect_err(wrong);
+            let said =
+                if wrong.starts_with("let other") { "line 6 has an error (`other` is declared twice)" } else { "line 6 does not parse" };
+            assert!(why.starts_with(said) && why.ends_with("mend it first"), "{wrong}: {why}");
+        }
+        assert!(renamed(&mut client, URI, &text, (start(safe), safe, "new")).is_ok(), "{wrong}");
+        // all places of what is local are in a declaration that parses
+        for (start, old, count) in [("let x", "x", 2), ("v:", "v", 2), ("<m>", "m", 2), ("<n>", "n", 2)] {
+            assert_eq!(renamed(&mut client, URI, &text, (start, old, "new")), Ok(count), "{wrong}: {old}");
+        }
+    }
+    // errors of types may hide whose field it is
+    let text =
+        "type A = { at: Double }\ntype B = { at: Double; to: Double }\nlet f (a: A) = a.at\nlet g x = (sin x).at\nlet h (b: B) = b.to\n";
+    client.open(URI, text);
+    let why = renamed(&mut client, URI, text, ("at", "at", "new")).expect_err("a field");
+    assert_eq!(why, "errors hide which record has the `at` in line 4: mend them first");
+    assert_eq!(renamed(&mut client, URI, text, ("to", "to", "new")), Ok(2));
+    client.shut_down();
+}
+
+#[test]
+fn what_is_not_read_in_other_open_texts_may_have_places() {
+    let mut client = Client::ready();
+    let uri = |name: &str| format!("file:///programs/{name}.smooth");
+    let base = "type P = { a: Double }\nlet k (p: P) (x: Double) : Double = p.a * x\n";
+    client.open(&uri("base"), base);
+    // no place in it is known
+    client.open(&uri("main"), "open \"base.smooth\"\nlet one = 1.0\nlet bad (p: P) = k p (\n");
+    for (start, old) in [("let k", "k"), ("type", "P")] {
+        let why = renamed(&mut client, &uri("base"), base, (start, old, "new")).expect_err(old);
+        assert_eq!(why, "line 3 of `main.smooth` does not parse, so that places of the name may be missed: mend it first");
+    }
+    assert_eq!(renamed(&mut client, &uri("base"), base, ("{", "a", "new")), Ok(2));
+    assert_eq!(renamed(&mut client, &uri("base"), base, ("(x", "x", "new")), Ok(2));
+    // and the other way round
+    let main = "open \"base.smooth\"\nlet f (p: P) = k p 2.0\n";
+    client.open(&uri("main"), main);
+    client.open(&uri("base"), &format!("{base}let bad (p: P) = k p (\n"));
+    let why = renamed(&mut client, &uri("main"), main, ("= k", "k", "new")).expect_err("it is refused");
+    assert!(why.starts_with("line 3 of `base.smooth` does not parse"), "{why}");
+    client.shut_down();
+}
