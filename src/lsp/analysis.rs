@@ -15,6 +15,7 @@ use super::position::Lines;
 use super::{sound, walk};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
+use crate::syntax::ast::Open;
 use crate::types::modules::Modules;
 use crate::types::{self, Signature, Surveyed};
 
@@ -98,6 +99,18 @@ impl Analysis {
     /// The name that is written at a position.
     pub fn name_at(&self, position: Position) -> Option<Occurrence> {
         self.names.at(MAIN, self.offset(position)).copied()
+    }
+
+    /// The `open` whose path, or library, is written at a position.
+    pub fn open_at(&self, position: Position) -> Option<Open> {
+        let offset = self.offset(position);
+        let (module, _) = crate::syntax::parse_recovering(self.text(), MAIN);
+        module.opens.into_iter().find(|open| {
+            let (start, end) = (open.span.start as usize, open.span.end as usize);
+            // behind the word itself
+            let path = self.text().get(start + "open".len()..end).map_or(end, |rest| end - rest.trim_start().len());
+            (path..=end).contains(&offset)
+        })
     }
 
     pub fn signature(&self, name: &str) -> Option<&Signature> {

@@ -26,7 +26,8 @@ use super::server::Server;
 use super::worker::Job;
 use super::{complete, hover, lens, outline, rename, report};
 use crate::source::Span;
-use crate::types::modules::LINALG;
+use crate::syntax::ast::OpenWhat;
+use crate::types::modules::{LIBRARY, LINALG};
 
 /// What a request gets.
 pub enum Answer {
@@ -168,12 +169,37 @@ fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> 
 }
 
 fn definition(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
-    let Some((analysis, found)) = name_at(server, at)? else { return Ok(None) };
+    let uri = &at.text_document.uri;
+    let Some((analysis, found)) = name_at(server, at)? else { return opened(server, at) };
     let Some(definition) = analysis.names.definition(found.definition) else { return Ok(None) };
     let Some(place) = definition.place else { return Ok(None) };
-    if !matches!(definition.what, What::Library(_)) {
-        return Ok(report::location(analysis, place, Some(&at.text_document.uri)));
+    match definition.what {
+        What::Library(_) => in_library(server, place),
+        What::Local | What::Size | What::Global(_) | What::BuiltIn | What::Type(_) | What::Field => {
+            Ok(report::location(analysis, place, Some(uri)))
+        }
     }
+}
+
+/// The beginning of the file whose `open` is at a place, if it can be read.
+fn opened(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
+    let uri = &at.text_document.uri;
+    let (_, analysis) = text(server, uri)?;
+    let Some(open) = analysis.open_at(at.position) else { return Ok(None) };
+    let start = Span::new(MAIN, 0, 0);
+    match &open.what {
+        OpenWhat::Library(name) if &**name == LIBRARY => in_library(server, start),
+        OpenWhat::Library(_) => Ok(None),
+        OpenWhat::File(path) => {
+            let files = server.files();
+            let loaded = files.load(path, &documents::name(uri)).ok();
+            Ok(loaded.and_then(|(file, _)| located(server, &files, &file, start).ok()))
+        }
+    }
+}
+
+/// A place of the library, whose source is kept in a file for it.
+fn in_library(server: &Server, place: Span) -> Result<Option<Location>, Answer> {
     let kept = (server.host.keep)("linalg.smooth", LINALG).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
     let range = Lines::new(LINALG).range(LINALG, place.start as usize, place.end as usize);
     Ok(Url::from_file_path(kept).ok().map(|uri| Location { uri, range }))

@@ -327,3 +327,32 @@ fn what_is_not_read_in_other_open_texts_may_have_places() {
     assert!(why.starts_with("line 3 of `base.smooth` does not parse"), "{why}");
     client.shut_down();
 }
+
+#[test]
+fn an_open_leads_to_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("parts")).expect("a folder");
+    std::fs::write(folder.path().join("parts/base.smooth"), "// first\nlet twice x = 2.0 * x\n").expect("writes");
+    let uri = |name: &str| format!("file://{}/{name}.smooth", folder.path().display());
+    let mut client = Client::ready();
+    let text = "open \"parts/base.smooth\"\nopen \"kept.smooth\" // é\nopen \"none.smooth\"\nopen linalg\nlet f x = (twice\n";
+    client.open(&uri("kept"), "let k = (\n");
+    client.open(&uri("main"), text);
+    for (line, column, file) in [
+        (0, 5, Some("parts/base")),
+        (0, 24, Some("parts/base")),
+        (0, 2, None),
+        (1, 9, Some("kept")),
+        (1, 21, None),
+        (2, 9, None),
+        (4, 12, None),
+    ] {
+        let found = client.at("definition", &uri("main"), line, column).expect("an answer");
+        let start = json!({ "line": 0, "character": 0 });
+        let wanted = file.map_or(Value::Null, |file| json!({ "uri": uri(file), "range": { "start": start, "end": start } }));
+        assert_eq!(found, wanted, "{line}:{column}");
+    }
+    let library = client.at("definition", &uri("main"), 3, 7).expect("an answer");
+    assert!(library["uri"].as_str().expect("an address").ends_with("linalg.smooth"), "{library}");
+    client.shut_down();
+}
