@@ -113,15 +113,47 @@ pub(super) fn body_at_margin(name: &str, first: &Token, file: u32) -> Diagnostic
 }
 
 /// A file that begins with something else than a declaration.
-pub(super) fn no_declaration(token: &Token, line: &[Token], file: u32) -> Diagnostic {
-    let span = Span::new(file, token.start, token.end());
+pub(super) fn no_declaration(token: &Token, line: &[Token], text: &str, file: u32) -> Diagnostic {
     if matches!(token.text, "let" | "open" | "type") {
-        return Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help("remove the blanks before it");
+        return not_at_margin(token, text, file);
     }
+    let span = Span::new(file, token.start, token.end());
     let diagnostic = outside(span, &format!("`{}`", shortened(token.text)));
     // Haskell's `f x = x * x`
     let is_equation = line.iter().skip(1).take_while(|token| !token.first).any(|token| token.text == "=");
     if is_equation { diagnostic.help("a declaration begins with `let`: `let f x = …`") } else { diagnostic }
+}
+
+/// What is wrong with a piece where that is a declaration behind a comment in column 0, whose word has no place in the piece.
+pub(super) fn behind_comment(problem: Diagnostic, piece: &[Token], text: &str) -> Diagnostic {
+    let start = problem.span.start as usize;
+    let token = piece.get(piece.partition_point(|token| token.start < start)).filter(|token| token.start == start);
+    match token {
+        Some(token)
+            if matches!(problem.code, "E0101" | "E0107")
+                && matches!(token.text, "let" | "open" | "type")
+                && is_behind_comment(token, text) =>
+        {
+            not_at_margin(token, text, problem.span.file)
+        }
+        Some(_) | None => problem,
+    }
+}
+
+/// A declaration that begins behind blanks, or behind a comment in column 0.
+fn not_at_margin(token: &Token, text: &str, file: u32) -> Diagnostic {
+    let span = Span::new(file, token.start, token.end());
+    Diagnostic::error("E0114", span, format!("expected `{}` in column 0", token.text)).help(match is_behind_comment(token, text) {
+        true => "put the comment before it on a line of its own",
+        false => "remove the blanks before it",
+    })
+}
+
+/// Whether nothing but comments stands before a word on its line, and one of them in column 0.
+fn is_behind_comment(token: &Token, text: &str) -> bool {
+    let before = text.get(..token.start).filter(|_| token.first).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    !line.is_empty() && !line.starts_with(' ')
 }
 
 /// `decreases n` names a parameter that is an Index.

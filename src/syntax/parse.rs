@@ -85,18 +85,19 @@ pub fn parse_recovering(text: &str, file: u32) -> (Module, Vec<Diagnostic>) {
             continue;
         }
         let built = match first.text {
-            _ if !is_start(first) => Err(errors::no_declaration(first, piece, file)),
+            _ if !is_start(first) => Err(errors::no_declaration(first, piece, text, file)),
             "and" if before_it.is_none() || (before_it, begun) == (Some(Group::Types), Some(Group::Functions)) => {
                 Err(groups::alone(first, piece.get(1), file))
             }
             "type" | "and" if group == Some(Group::Types) => type_declaration(text, piece, file).map(|decl| module.types.push(decl)),
             "let" | "and" => declaration(text, piece, file, &doc).map(|decl| module.decls.push(decl)),
             "open" => open(text, piece, file).map(|open| module.opens.push(open)),
-            _ => Err(errors::no_declaration(first, piece, file)),
+            _ => Err(errors::no_declaration(first, piece, text, file)),
         };
         if let Err(problem) = built {
             module.broken.extend(declared_name(piece, file));
             module.unread.push(Span::new(file, first.start, end_of(&pieces, at)));
+            let problem = errors::behind_comment(problem, piece, text);
             let said = phrase::first(piece, file);
             found.push(said.filter(|_| problem.code != "E0109").unwrap_or(problem));
         }

@@ -114,7 +114,7 @@ pub const PAGES: &[Page] = &[
     page(
         "E0114",
         "no declaration in column 0",
-        "A line in column 0 begins a declaration, `let` or `open`. Indent what belongs to the declaration above.",
+        "A line in column 0 begins a declaration, `let`, `type` or `open`. Indent what belongs to the declaration above.\nNothing stands before the word, no comment either: that has a line of its own.",
     ),
     page(
         "E0115",

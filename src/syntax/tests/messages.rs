@@ -75,6 +75,28 @@ fn lines_and_columns() {
 }
 
 #[test]
+fn a_declaration_does_not_begin_behind_a_comment() {
+    for (before, word) in [
+        ("type A = { x: Double }\n(* note *) ", "let"),
+        ("type A = | B of Double\n(* note *) ", "let"),
+        ("type A = | B\n(* a\nb *) ", "type"),
+        ("let f x = x\n(* é *)(* note *) ", "let"),
+        ("let a = 1.0\n(* note *) ", "open"),
+        ("open linalg\n(* note *) ", "let"),
+        ("(* note *) ", "let"),
+        ("(* note *) ", "open"),
+    ] {
+        let text = format!("{before}{word} k = 2.0\n");
+        let errors = parse(&text, 0).expect_err("it is refused");
+        assert_eq!(lines(&errors, &text), format!("E0114 [{word}]: expected `{word}` in column 0"), "{text}");
+        assert_eq!(errors[0].help.as_deref(), Some("put the comment before it on a line of its own"), "{text}");
+    }
+    // inside of a declaration it is a line of a block
+    assert!(parse("let f x =\n  (* note *) let y = x\n             y", 0).is_ok());
+    says("let f x = g\n  (* note *) let y = x", "E0101 [let]: expected an operator or the end of the expression, found `let`");
+}
+
+#[test]
 fn words() {
     says("let in = 3", "E0107 [in]: `in` is a reserved word");
     says("let f (of: Double) = 1", "E0107 [of]: `of` is a reserved word");
