@@ -7,6 +7,7 @@
 use super::analysis::{Analysis, MAIN};
 use super::documents::Files;
 use super::names::{Definition, Occurrence, What};
+use super::place::is_name_part;
 use crate::source::Span;
 use crate::syntax::ast::{TypeBody, TypeDecl};
 use crate::types::Described;
@@ -69,11 +70,35 @@ fn written_head(analysis: &Analysis, decl: Span, body: Span) -> Option<String> {
     Some(text.trim_end().trim_end_matches('=').trim_end().to_string())
 }
 
-/// A type declaration as it is written.
+/// A type declaration as it is written, also where it begins with `and`.
 fn type_declaration(analysis: &Analysis, decl: &TypeDecl) -> String {
-    let text = analysis.sources.file(decl.name.span).map_or("", |file| &file.text);
-    let end = text.get(decl.name.span.end as usize..).and_then(|rest| rest.find('}')).map_or(0, |at| decl.name.span.end as usize + at + 1);
-    format!("type {}", text.get(decl.name.span.start as usize..end).unwrap_or(&decl.name.text))
+    let text = analysis.sources.file(decl.span).and_then(|file| file.text.get(decl.name.span.start as usize..decl.span.end as usize));
+    format!("type {}", text.unwrap_or(&decl.name.text))
+}
+
+/// What the built-in type is whose name is written at a place, and where it is written.
+pub fn built_in_type(analysis: &Analysis, offset: usize) -> Option<(Span, String)> {
+    let text = analysis.text();
+    let (before, after) = text.split_at_checked(offset)?;
+    let start = before.trim_end_matches(is_name_part).len();
+    let end = offset + after.find(|c| !is_name_part(c)).unwrap_or(after.len());
+    let word = text.get(start..end)?;
+    let is = match word {
+        "Double" => "A number: IEEE's doubles of 64 bits, or what `--real` says.",
+        "Bool" => "`true` or `false`.",
+        "Unit" => "The type of `()` alone.",
+        "Index" => "A whole number of 64 bits. `Index<s>` is one in 0 … s - 1.",
+        "Array" => "`Array<T, s>`: an array of s elements of type T. `Array<T>` has any length.",
+        "Vector" => "`Vector<s>` is `Array<Double, s>`. `Vector` has any length.",
+        "Matrix" => "`Matrix<r, c>`: r rows of c Doubles, `Array<Array<Double, c>, r>`. `Matrix` has any size.",
+        "DoubleD" => "`Double * Double`: a number with a derivative.",
+        "VectorD" => "`VectorD<s>` is `Array<DoubleD, s>`: an array of numbers with derivatives.",
+        "MatrixD" => "`MatrixD<r, c>` is `Array<Array<DoubleD, c>, r>`: rows of numbers with derivatives.",
+        _ => return None,
+    };
+    // in a comment it is a word like others
+    let is_written = crate::syntax::without_comments(text).0.get(start..end) == Some(word);
+    is_written.then(|| (Span::new(MAIN, start, end), format!("{}{is}", code(&format!("type {word}")))))
 }
 
 /// A field with its type as it is declared.

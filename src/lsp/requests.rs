@@ -11,7 +11,7 @@ use lsp_types::request::{self as ask, Request as _};
 use lsp_types::{
     CodeLensOptions, CodeLensParams, CompletionOptions, CompletionParams, DocumentFormattingParams, DocumentHighlightParams,
     DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandOptions, ExecuteCommandParams, GotoDefinitionParams, Hover, HoverContents,
-    HoverParams, HoverProviderCapability, InitializeResult, Location, MarkupContent, MarkupKind, OneOf, PositionEncodingKind,
+    HoverParams, HoverProviderCapability, InitializeResult, Location, MarkupContent, MarkupKind, OneOf, PositionEncodingKind, Range,
     ReferenceParams, RenameOptions, RenameParams, ServerCapabilities, ServerInfo, TextDocumentPositionParams, TextDocumentSyncCapability,
     TextDocumentSyncKind, TextDocumentSyncOptions, TextEdit, Url, WorkspaceEdit,
 };
@@ -142,16 +142,17 @@ fn name_at<'s>(server: &'s Server, at: &TextDocumentPositionParams) -> Result<Op
 
 fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> Result<Answer, Answer> {
     let uri = &at.text_document.uri;
-    let Some((analysis, found)) = name_at(server, at)? else { return Ok(Answer::Now(Value::Null)) };
+    let Some((analysis, found)) = name_at(server, at)? else {
+        let (_, analysis) = text(server, uri)?;
+        let described = hover::built_in_type(analysis, analysis.offset(at.position));
+        return Ok(Answer::Now(described.map_or(Value::Null, |(place, text)| shown_at(analysis.range(place), text))));
+    };
     let files = server.files();
     let Some(hover) = hover::hover(analysis, found, server.library(), server.built_in(), &files) else {
         return Ok(Answer::Now(Value::Null));
     };
     let range = analysis.range(found.span);
-    let shown = move |text: String| {
-        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
-        json!(Hover { contents, range: Some(range) })
-    };
+    let shown = move |text: String| shown_at(range, text);
     let Some(entry) = hover.entry else { return Ok(Answer::Now(shown(hover.text))) };
     let (name, text, costs) = (documents::name(uri), analysis.sound(&files).text().to_string(), server.costs.clone());
     let with_cost = move |cost: &str| format!("{}\n\ncost after all rules: {cost}", hover.text);
@@ -166,6 +167,12 @@ fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> 
         costs.lock().unwrap_or_else(|failed| failed.into_inner()).insert(key, cost);
         vec![Message::Response(answer)]
     })))
+}
+
+/// What is shown of a name at its place.
+fn shown_at(range: Range, text: String) -> Value {
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+    json!(Hover { contents, range: Some(range) })
 }
 
 fn definition(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {

@@ -64,6 +64,7 @@ pub struct TypeDecl {
     pub name: Name,
     pub sizes: Vec<Name>,
     pub body: TypeBody,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]

@@ -244,7 +244,7 @@ fn type_declaration(text: &str, tokens: &[Token], file: u32) -> Built<TypeDecl> 
         }
     }
     let body = if cases.is_empty() { TypeBody::Record(fields) } else { TypeBody::Sum(cases) };
-    Ok(TypeDecl { name, sizes, body })
+    Ok(TypeDecl { name, sizes, body, span: layout.span(0, layout.text.len()) })
 }
 
 fn open(text: &str, tokens: &[Token], file: u32) -> Built<Open> {

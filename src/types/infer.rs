@@ -13,7 +13,7 @@ use super::holes::Holes;
 use super::modules::Modules;
 use super::record::Record;
 use super::recursion::Groups;
-use super::show::show;
+use super::show::show_any_sizes;
 use super::ty::{Class, Ty};
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -178,7 +178,7 @@ impl Infer<'_> {
     /// The types of the local names of a file, as text.
     pub fn local_names(&self, file: u32) -> Vec<(Span, String)> {
         let of_file = self.notes.names.iter().filter(|(span, _)| span.file == file);
-        let mut names: Vec<(Span, String)> = of_file.map(|(span, ty)| (*span, show(&self.holes, ty, &mut Vec::new()))).collect();
+        let mut names: Vec<(Span, String)> = of_file.map(|(span, ty)| (*span, show_any_sizes(&self.holes, ty))).collect();
         names.sort_by_key(|(span, _)| *span);
         names
     }

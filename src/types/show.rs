@@ -4,7 +4,7 @@
 
 use super::holes::Holes;
 use super::ty::Ty;
-use crate::ir::Size;
+use crate::ir::{Atom, Size, Type, Var};
 
 /// A type as a user writes it; open holes are `'a`, `'b`, … in order of appearance.
 pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
@@ -75,4 +75,30 @@ pub fn show(holes: &Holes, ty: &Ty, names: &mut Vec<u32>) -> String {
 fn show_size(holes: &Holes, size: &Size) -> String {
     let size = holes.resolve_size(size);
     if size.has_unknown() { "_".into() } else { size.to_string() }
+}
+
+/// The names of sizes that may be any.
+const ANY: [&str; 6] = ["'n", "'m", "'k", "'l", "'p", "'q"];
+
+/// A type as it is shown alone, with names for the sizes that it is polymorphic in: `Vector<'n> => Vector<'n>`.
+pub fn show_any_sizes(holes: &Holes, ty: &Ty) -> String {
+    let mut any: Vec<(u32, Size)> = Vec::new();
+    let named = holes.resolve(ty).map(
+        &mut |size| {
+            let known = |unknown: u32, any: &mut Vec<(u32, Size)>| {
+                holes.open_size(&Size::atom(Atom::Unknown(unknown)))?;
+                if !any.iter().any(|(id, _)| *id == unknown) {
+                    let name = ANY.get(any.len()).map_or_else(|| format!("'n{}", any.len()), |name| (*name).to_string());
+                    any.push((unknown, Size::var(&Var::fresh(&name, Type::INDEX))));
+                }
+                any.iter().find(|(id, _)| *id == unknown).map(|(_, size)| size.clone())
+            };
+            size.substitute(&mut |atom| match atom {
+                Atom::Unknown(unknown) => known(*unknown, &mut any),
+                Atom::Var(_) | Atom::Term(_) => None,
+            })
+        },
+        &mut Ty::Hole,
+    );
+    show(holes, &named, &mut Vec::new())
 }

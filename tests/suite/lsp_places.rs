@@ -356,3 +356,58 @@ fn an_open_leads_to_its_file() {
     assert!(library["uri"].as_str().expect("an address").ends_with("linalg.smooth"), "{library}");
     client.shut_down();
 }
+
+/// The first word behind `start` that is `word`, as it is shown.
+fn hovered(client: &mut Client, text: &str, start: &str, word: &str) -> Option<String> {
+    let at = text.find(start).expect("it is there");
+    let at = at + text[at..].find(word).expect("it is there");
+    let line_start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let found = client.at("hover", URI, text[..at].matches('\n').count() as u32, (at - line_start) as u32).expect("an answer");
+    let length = found["range"]["end"]["character"].as_u64()? - found["range"]["start"]["character"].as_u64()?;
+    assert_eq!(length, word.len() as u64, "{word}");
+    Some(found["contents"]["value"].as_str().expect("text").replace("```smooth\n", "").replace("\n```\n", "; "))
+}
+
+#[test]
+fn types_are_described() {
+    let mut client = Client::ready();
+    let text = "\
+type Camera<n> = { focal: Double
+                   centre: Vector<n> }
+type Tree = | Leaf of (Double * Double) | Node of Forest // Vector
+and Forest = | None | Some of Tree * Forest
+let f (c: Camera<3>) (t: Tree) (M: Matrix<n, m>) (k: Index<4>) : VectorD = (* Double *)
+  let g (u: Vector<p>) (w: Vector<q>) = vectorMap w (fun x -> vectorMap u (fun y -> x * y))
+  let h x = x
+  let v = vectorMap M (fun row -> vectorSum row)
+  build (length v) (fun i -> (v[i], h 1.0))
+";
+    for rest in ["", "let bad = (\n"] {
+        client.open(URI, &format!("{text}{rest}"));
+        for (start, word, wanted) in [
+            ("(c", "Camera", "type Camera<n> = { focal: Double\n                   centre: Vector<n> }; "),
+            ("(t", "Tree", "type Tree = | Leaf of (Double * Double) | Node of Forest; "),
+            ("Node of", "Forest", "type Forest = | None | Some of Tree * Forest; "),
+            ("focal", "Double", "type Double; A number: IEEE's doubles of 64 bits, or what `--real` says."),
+            ("(M", "Matrix", "type Matrix; `Matrix<r, c>`: r rows of c Doubles, `Array<Array<Double, c>, r>`. `Matrix` has any size."),
+            ("(k", "Index", "type Index; A whole number of 64 bits. `Index<s>` is one in 0 … s - 1."),
+            (") : ", "VectorD", "type VectorD; `VectorD<s>` is `Array<DoubleD, s>`: an array of numbers with derivatives."),
+            ("let g", "g", "g : Vector<'n> => Vector<'m> => Matrix<'m, 'n>; "),
+            ("(u", "u", "u : Vector<'n>; "),
+            ("let h", "h", "h : 'a => 'a; "),
+            ("let v", "v", "v : Vector<n>; "),
+        ] {
+            assert_eq!(hovered(&mut client, text, start, word).as_deref(), Some(wanted), "{start} {word}");
+        }
+        // in a comment it is no type
+        assert_eq!(hovered(&mut client, text, "// V", "Vector"), None);
+        assert_eq!(hovered(&mut client, text, "(* D", "Double"), None);
+    }
+    for name in smoothc::syntax::BUILT_IN_TYPES {
+        let text = format!("let f (x: {name}");
+        client.open(URI, &text);
+        let said = hovered(&mut client, &text, ":", name).expect("every type is described");
+        assert!(said.starts_with(&format!("type {name}; ")) && said.ends_with('.'), "{said}");
+    }
+    client.shut_down();
+}
