@@ -131,6 +131,31 @@ print(camera.deep(1.0, 20_000) == camera.deep(1.0, 60))
 """
 
 
+RELOADED = """
+import importlib
+import subprocess
+import sys
+
+
+def build(text):
+    with open("circle.smooth", "w") as file:
+        file.write(text)
+    subprocess.run([sys.argv[1], "build", "-q", "circle.smooth", "--python", "circle"], check=True)
+
+
+build("let f (x: Double) = 2.0 * x\\nlet g2 (x: Double) = x")
+import circle
+
+print(circle.f(1.0))
+build("let f (x: Double) = 3.0 * x\\nlet g3 (x: Double) = x")
+importlib.reload(circle)
+print(circle.f(1.0), circle.g3.__name__)
+build("let f (x: Vector<n>) = 4.0 * vectorSum x")
+importlib.reload(circle)
+print(circle.f([1.0, 2.0]))
+"""
+
+
 class Packages(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -155,6 +180,34 @@ class Packages(unittest.TestCase):
         done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, env=environment, capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.stdout, "3.0 2.0\n[2.0, 3.0] 2.0 [1.0, 1.0, 1.0] [2] 1.0 1.0\nSMOOTH_BOUNDS\n")
+
+    def test_a_package_that_is_built_again_is_reloaded(self) -> None:
+        (self.folder / "user.py").write_text(RELOADED)
+        done = subprocess.run([sys.executable, "user.py", smoothc.command()], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("2.0\n3.0 g3\n12.0\n", ""))
+
+    def test_a_build_removes_older_libraries_and_nothing_else(self) -> None:
+        self.build()
+        package = self.folder / "camera"
+        suffix = package.joinpath(json.loads((package / "manifest.json").read_text())["library"]).suffix
+        older = [f"library{suffix}", f"library-0123456789abcdef{suffix}"]
+        others = [f"library-0123{suffix}", f"library_0123456789abcdef{suffix}", "library-0123456789abcdef.txt", f"mine{suffix}"]
+        for name in [*older, *others]:
+            (package / name).write_bytes(b"")
+        before = {path.name for path in package.iterdir()}
+        # one that fails loses nothing
+        (self.folder / "camera.smooth").write_text("let f (x: Double) = y")
+        self.assertEqual(self.smoothc("build", "camera.smooth", "--python", "camera").returncode, 1)
+        self.assertEqual({path.name for path in package.iterdir()}, before)
+        (self.folder / "camera.smooth").write_text(PROGRAM)
+        self.build()
+        self.assertEqual({path.name for path in package.iterdir()}, before - set(older))
+        # no package of smoothc's
+        plain = self.folder / "plain"
+        plain.mkdir()
+        (plain / older[0]).write_bytes(b"")
+        self.assertEqual(self.smoothc("build", "-q", "camera.smooth", "--python", "plain").returncode, 0)
+        self.assertTrue((plain / older[0]).exists())
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork here")
     def test_packages_share_the_threads_of_a_process(self) -> None:

@@ -57,14 +57,15 @@ pub fn package(
 ) -> Result<Vec<(String, Vec<u8>)>, Diagnostic> {
     let calls: Vec<Call> = calls::all(files, program, &[]);
     let view = stub::view(&calls, files, real);
-    let mut made: Vec<(String, Vec<u8>)> = vec![
-        ("__init__.py".into(), super::render("python_init.tera", include_str!("../../../templates/python_init.tera"), &view)?.into()),
-        ("__init__.pyi".into(), super::render("python_stub.tera", include_str!("../../../templates/python_stub.tera"), &view)?.into()),
-        ("py.typed".into(), Vec::new()),
-        ("manifest.json".into(), described(manifest, &library)?.into()),
-        (library.name.into(), library.bytes.to_vec()),
-    ];
+    // what is imported meanwhile finds what it reads: the library before the manifest that names it
+    let mut made: Vec<(String, Vec<u8>)> = vec![(library.name.into(), library.bytes.to_vec())];
     made.extend(RUNTIME.iter().map(|(name, text)| (format!("_runtime/{name}"), text.as_bytes().to_vec())));
+    made.extend([
+        ("py.typed".into(), Vec::new()),
+        ("__init__.pyi".into(), super::render("python_stub.tera", include_str!("../../../templates/python_stub.tera"), &view)?.into()),
+        ("manifest.json".into(), described(manifest, &library)?.into()),
+        ("__init__.py".into(), super::render("python_init.tera", include_str!("../../../templates/python_init.tera"), &view)?.into()),
+    ]);
     Ok(made)
 }
 
