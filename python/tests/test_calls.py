@@ -581,6 +581,13 @@ let same (m: M) : M = m
             self.assertEqual(pool.submit(roomy.falling, 1.0, 10).result(), m.falling(1.0, 10))
             library.set_workspace(16 << 20)
             self.assertEqual(pool.submit(roomy.falling, 1.0, 1 << 20).result(), m.falling(1.0, 60))
+        # where each call needs none, too
+        program = "let rec deep (x: Double) (n: Index) : Double = if n <= 0 then x else sin (deep x (n - 1)) + x"
+        self.refused(smoothc.StatusError, "deep: recursion is deeper", smoothc.compile(program).deep, 0.5, 50_000)
+        wanted = 0.5
+        for _ in range(50_000):
+            wanted = math.sin(wanted) + 0.5
+        self.assertTrue(math.isclose(smoothc.compile(program, workspace=1 << 20).deep(0.5, 50_000), wanted))
         self.refused(ValueError, "workspace: expected a number of bytes, found -1", library.set_workspace, -1)
         self.refused(TypeError, "cannot be interpreted as an integer", smoothc.compile, PROGRAM, workspace=1e6)
 

@@ -27,7 +27,7 @@ pub struct Call<'a> {
     signature: &'a str,
     pub parameters: Vec<Named>,
     pub result: Tree,
-    /// Whether a call ever needs workspace.
+    /// Whether a call ever needs workspace, or its recursion goes deeper with more.
     needs_workspace: bool,
 }
 

@@ -39,7 +39,7 @@ pub fn name(program: &LoopProgram, file: &mut FileNames, names: &mut Names) {
 }
 
 /// Whether a function finds how deep its stacks may be.
-fn asks_how_deep(function: &LoopFunction) -> bool {
+pub fn asks_how_deep(function: &LoopFunction) -> bool {
     function.body.iter().any(|stmt| matches!(stmt, Stmt::Declare { init: Some(Value::Call(Callee::Deeper(_), _)), .. }))
 }
 

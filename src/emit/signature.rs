@@ -9,6 +9,7 @@ use crate::loops::program::*;
 
 use super::FileNames;
 use super::expr::c_type;
+use super::measures;
 use super::names::Names;
 
 /// How to call an entry: arguments in this order, then the workspace and its length.
@@ -25,7 +26,7 @@ pub struct EntrySignature {
     /// The name of the function that gives the bytes of workspace; it takes the sizes, then the Index and Bool
     /// scalars, in the order of `parameters`.
     pub workspace: String,
-    /// Whether a call ever needs workspace.
+    /// Whether a call ever needs workspace, or its recursion goes deeper with more.
     pub needs_workspace: bool,
     pub parameters: Vec<Parameter>,
 }
@@ -157,7 +158,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
         plain: name.strip_prefix(&*file.prefix).unwrap_or(&name).to_string(),
         name,
         workspace: workspace_name,
-        needs_workspace: function.workspace.needed,
+        needs_workspace: function.workspace.needed || measures::asks_how_deep(function),
         parameters,
     };
     Described {
