@@ -167,7 +167,7 @@ def _must_have_a_sum(entry: Entry, arguments: Sequence[Any]) -> None:
 def _must_be_numbers(name: str, tree: Tree) -> None:
     if isinstance(tree, Array) and is_hollow(tree):
         raise TypeError(f"{name} gives a list of (), which is not summed")
-    if isinstance(tree, Record) and tree.cases:
+    if isinstance(tree, (Record, Scalar)) and tree.cases:
         raise TypeError(f"{name} gives values of the sum type {tree.record}, which are not summed")
     if isinstance(tree, Scalar) and tree.kind == "bool":
         raise TypeError(f"{name} gives truth values, which are not summed")

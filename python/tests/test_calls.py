@@ -77,6 +77,26 @@ let isNone (o: Option) : Bool = match o with None -> true | Some _ -> false
 """
 
 
+COLOURS = """
+type Colour = | Red | Green | Blue | Next'
+type Maybe = | Nothing | Just of Colour
+type Car = { paint: Colour; price: Double }
+type Only = { paint: Colour }
+let next (c: Colour) : Colour = match c with | Red -> Green | Green -> Blue | Blue -> Next' | Next' -> Red
+let nexts (c: Array<Colour, n>) : Array<Colour, n> = vectorMap c next
+let grid (c: Array<Array<Colour, m>, n>) : Array<Array<Colour, m>, n> = vectorMap c (fun c -> vectorMap c next)
+let both (c: Colour) (b: Bool) : Colour * Bool = (next c, not b)
+let repaint (c: Car) : Car = { c with paint = next c.paint }
+let cars (c: Array<Car, n>) : Array<Car, n> = vectorMap c repaint
+let only (o: Only) : Only = { paint = next o.paint }
+let maybe (m: Maybe) : Maybe =
+  match m with
+  | Nothing -> Just Red
+  | Just c -> (match c with | Red -> Just Green | Green -> Just Blue | Blue -> Just Next' | Next' -> Nothing)
+"""
+FUTHARK = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
+
+
 class Calls(unittest.TestCase):
     m: smoothc.Module
 
@@ -140,6 +160,53 @@ class Calls(unittest.TestCase):
         # a record with a tag is none
         tagged = smoothc.compile("type R = { tag: Index<3>; x: Double }\nlet f (r: R) = r.x")
         self.refused(TypeError, "`r` lacks `x`", tagged.f, {"tag": 0})
+
+    def test_cases_without_data(self) -> None:
+        for options in [{}, *([{"target": "futhark"}] if FUTHARK else [])]:
+            m = smoothc.compile(COLOURS, **options)
+            for given in ["Red", {"Red": None}, {"Red": ()}, {"tag": 0}, Given(tag=0), 0, np.int32(0), np.str_("Red"), np.array("Red"), np.array(0)]:
+                self.assertEqual(m.next(given), "Green")
+            self.assertEqual((m.next("Blue"), m.next("Next'"), m.both("Red", True)), ("Next'", "Red", ("Green", False)))
+            # arrays of them are arrays of tags
+            for many in [["Red", "Blue"], [0, "Blue"], ("Red", {"Blue": None}), np.array(["Red", "Blue"]), np.array(["Red", 2], object), [0, 2]]:
+                found = m.nexts(many)
+                self.assertEqual((found.dtype, found.tolist()), (np.dtype(np.int64), [1, 3]))
+            self.assertEqual((m.nexts([]).tolist(), m.grid([["Red", "Blue"], [1, 1]]).tolist()), ([], [[1, 3], [2, 2]]))
+            out = np.empty((), np.int64)
+            self.assertEqual((m.next("Red", out=out) is out, out[()]), (True, 1))
+            # in records and in data of cases
+            self.assertEqual(m.repaint({"paint": "Red", "price": 1}), m.Car("Green", 1.0))
+            self.assertEqual(m.repaint(("Red", 1.0)), m.Car("Green", 1.0))
+            self.assertEqual(m.cars([("Red", 1.0), m.Car("Blue", 2.0)]), m.Car([1, 3], [1.0, 2.0]))
+            self.assertEqual((m.only(m.Only("Red")), m.only({"paint": "Red"})), (m.Only("Green"), m.Only("Green")))
+            self.assertEqual(m.maybe({"Just": "Red"}), m.Maybe(1, "Green"))
+            self.assertEqual((m.maybe("Nothing"), m.maybe(m.Maybe(1, "Next'"))), (m.Maybe(1, "Red"), m.Maybe(0, None)))
+            expected = "`c`: expected a Colour, which is one of `Red`, `Green`, `Blue` and `Next'` or has a `tag`, found"
+            for wrong, found in [
+                ("Purple", "'Purple'"),
+                (1.5, "1.5"),
+                (True, "True"),
+                ({"Red": 1}, "a dict with `Red`"),
+                ({}, "a dict with no fields"),
+                ({"a": 1, "b": 1}, "a dict with `a` and `b`"),
+                (None, "None"),
+            ]:
+                self.refused(TypeError, f"next: {expected} {found}", m.next, wrong)
+            self.refused(TypeError, "nexts: `c[1]`: expected a Colour", m.nexts, ["Red", "Purple"])
+            self.refused(TypeError, "repaint: `c.paint`: expected a Colour", m.repaint, {"paint": 1.0, "price": 1.0})
+            for given in [-1, 4]:
+                self.refused(smoothc.StatusError, f"next: `c`: {given} is not an index below 4", m.next, given)
+            self.refused(smoothc.StatusError, "nexts: `c`: 7 is not an index below 4 at [1]", m.nexts, [0, 7])
+        strict = smoothc.compile(COLOURS, copy=False)
+        self.assertEqual((strict.next("Red"), strict.nexts(["Red"]).tolist()), ("Green", [1]))
+        self.refused(TypeError, "expected an array of int64", strict.nexts, np.array(["Red"]))
+        m = smoothc.compile(COLOURS, records="dict")
+        self.assertEqual(m.repaint(("Red", 1.0)), {"paint": "Green", "price": 1.0})
+        hints = typing.get_type_hints(m.next)
+        self.assertEqual((hints["c"], hints["return"]), (typing.Literal["Red", "Green", "Blue", "Next'"],) * 2)
+        self.assertIn("c : Colour: 'Red', 'Green', 'Blue' or \"Next'\"\n", m.next.__doc__ or "")
+        self.assertIn("c : Colour: int64 array of shape (n,), 0 for Red, 1 for Green, 2 for Blue, 3 for Next'\n", m.nexts.__doc__ or "")
+        self.assertIn("m : Maybe: tag: int, 0 for Nothing, 1 for Just; just: (Colour: 'Red', 'Green'", m.maybe.__doc__ or "")
 
     def test_records_are_compared(self) -> None:
         m = self.m
@@ -206,6 +273,10 @@ class Calls(unittest.TestCase):
         self.assertEqual(inspect.signature(self.m.element, eval_str=True).return_annotation, float)
         as_dicts = smoothc.compile(PROGRAM, records="dict", entries="moved")
         self.assertEqual(typing.get_type_hints(as_dicts.moved)["return"], dict)
+
+    def test_docstrings_of_records_in_records(self) -> None:
+        described = "o : Odd': from: float; x': float64 array of shape (2,); inner: (Camera: focal: float; centre: float64 array of shape (2,))\n"
+        self.assertIn(described, self.m.odd.__doc__ or "")
 
     def test_names_that_are_taken(self) -> None:
         m = smoothc.compile(

@@ -110,6 +110,27 @@ print(
 )
 """
 
+COLOURS = """
+type Colour = | Red | Green | Blue
+type Car = { paint: Colour; price: Double }
+let next (c: Colour) : Colour = match c with | Red -> Green | Green -> Blue | Blue -> Red
+let nexts (c: Array<Colour, n>) : Array<Colour, n> = vectorMap c next
+let repaint (c: Car) : Car = { c with paint = next c.paint }
+"""
+
+COLOURS_USER = """
+import typing
+
+import numpy as np
+import camera
+
+colour: typing.Literal["Red", "Green", "Blue"] = camera.next("Red")
+colour = camera.next(camera.next(colour))
+colour = camera.next(np.int64(1))
+car = camera.repaint(camera.Car("Red", 1.0))
+print(colour, camera.next({"tag": 0}), camera.nexts(["Red", "Blue"]).tolist(), car, camera.next(car.paint))
+"""
+
 DEEP = """
 let rec deep (x: Double) (n: Index) : Double = if n = 0 then x else x + 0.5 * deep (0.5 * x) (n - 1)
 let set_workspace (x: Double) = x
@@ -272,6 +293,18 @@ class Packages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ("2.0 Camera(focal=2.0) 2.0 2.0 2.0 () 3 [(), ()] 1.0 0.0\n", ""))
+
+    def test_cases_without_data(self) -> None:
+        (self.folder / "camera.smooth").write_text(COLOURS)
+        (self.folder / "user.py").write_text(COLOURS_USER)
+        (self.folder / "wrong.py").write_text('import camera\ncamera.next("Purple")\n')
+        self.build()
+        done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("Blue Green [1, 0] Car(paint='Green', price=1.0) Blue\n", ""))
+        if importlib.util.find_spec("mypy"):
+            words = [sys.executable, "-m", "mypy", "--strict", "user.py", "camera", "wrong.py"]
+            done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "", "MYPYPATH": ""})
+            self.assertEqual((done.stdout.count("error: "), "wrong.py:2: error: No overload" in done.stdout), (1, True), done.stdout)
 
     def test_a_larger_workspace_and_records_of_one_name(self) -> None:
         (self.folder / "camera.smooth").write_text(DEEP)

@@ -50,6 +50,11 @@ pub enum Tree {
         /// What it is less than, where the type says so.
         #[serde(skip_serializing_if = "Option::is_none")]
         below: Option<Value>,
+        /// Of a sum type whose cases have no data, whose values are tags alone: its name and its cases.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        record: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        cases: Vec<Case>,
     },
     Bool {
         parameter: String,
@@ -183,7 +188,8 @@ impl Trees<'_, '_> {
             Type::Rec(_) => Tree::Tuple { parts: Vec::new() },
             Type::Index(below) => {
                 let below = below.as_ref().and_then(|size| self.length(size));
-                Tree::Index { parameter: self.leaf(), below }
+                let record = if let Labels::Sum(sum, ..) = labels { Some(sum.to_string()) } else { None };
+                Tree::Index { parameter: self.leaf(), below, record, cases: cases(labels) }
             }
             Type::Array(element, length) => {
                 let length = self.length(length).unwrap_or_default();

@@ -84,7 +84,7 @@ class Library:
             **{f"{name}_of": dict.fromkeys(values.REALS, kind) for name, kind in values.C_TYPES.items()},
             **{f"{name}_dtype": dtype for name, dtype in values.DTYPES.items()},
             **{f"record_{name}": made for name, made in self.records.items()},
-            **{"type": type, "len": len, "getattr": getattr, "int": int, "tuple": tuple, "dict": dict, "bool_type": bool},
+            **{"type": type, "len": len, "getattr": getattr, "int": int, "tuple": tuple, "dict": dict, "str": str, "bool_type": bool},
             "view": values.VIEW,
             "overlap": np.may_share_memory,
             "ndarray": np.ndarray,

@@ -48,6 +48,10 @@ class Scalar:
     """``double``, ``float``, ``int64_t`` or ``bool``."""
     below: Length | None = None
     """What an Index must be less than, where its type says so."""
+    record: str = ""
+    """The name of a sum type whose cases have no data: its values are tags."""
+    cases: tuple[str, ...] = ()
+    """The names of these cases in the order of tags."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,8 @@ def _tree(value: dict[str, Any], types: dict[str, str], shown: dict[str, str], c
         return Record(value["record"], fields, cases, class_name)
     # a size is an int64_t that stands among the sizes
     name = shown.get(value["parameter"], value["parameter"])
-    return Scalar(kind, name, types.get(name, "int64_t"), _renamed(value.get("below"), shown))
+    named = tuple(case["name"] for case in value.get("cases", []))
+    return Scalar(kind, name, types.get(name, "int64_t"), _renamed(value.get("below"), shown), value.get("record", ""), named)
 
 
 def _renamed(length: Any, shown: dict[str, str]) -> Any:

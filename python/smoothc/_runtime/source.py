@@ -115,6 +115,9 @@ def _leaf(text: Text, leaf: Leaf) -> None:
             text.conditions.append(f"$are_bits({value})")
         text.converted.append(f"{pointer} = $address({value})")
         return
+    if scalar.cases:
+        text.ready.append(f"if $type({value}) is $str:")
+        text.ready.append(f"    {value} = {scalar.cases!r}.index({value})")
     # of other types ctypes takes what may be made a Double, and drops the imaginary part
     made = f"${scalar.c_type}_of[$type({value})]" if scalar.kind == "double" else f"${scalar.c_type}"
     text.ready.append(f"{pointer} = {made}({value})")
@@ -200,7 +203,8 @@ def _call(text: Text) -> list[str]:
             allocate = "$zeros" if leaf.is_of_case else "$empty"
             made += [f"$result_{at} = {allocate}({extent}, ${leaf.scalar.c_type}_dtype)", f"{target} = $view($result_{at})"]
         else:
-            values[leaf.scalar.parameter] = f"{target}[0]"
+            cases = leaf.scalar.cases
+            values[leaf.scalar.parameter] = f"{cases!r}[{target}[0]]" if cases else f"{target}[0]"
             made.append(f"{target} = ${leaf.scalar.c_type}_1()")
     arrays = [text.values[leaf.scalar.parameter] for leaf in text.inputs if leaf.lengths]
     work = ["$held[1]", "$held[2]"] if entry.needs_workspace else ["None", "$no_bytes"]

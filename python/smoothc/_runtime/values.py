@@ -12,7 +12,7 @@ import ctypes
 import math
 import numbers
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, NoReturn, Union
 
 import numpy as np
@@ -174,8 +174,7 @@ class Converter:
         if "tag" not in given:
             name = next(iter(given), None)
             if len(given) != 1 or name not in names:
-                found = repr(value) if isinstance(value, str) else f"a {type(value).__name__} with {_words(list(given))}"
-                self._refuse(TypeError, path, f"expected a {tree.record}, which is one of {_words(names)} or has a `tag`, found {found}")
+                self._refuse(TypeError, path, _no_case(tree.record, names, value))
             field = dict(tree.cases)[name]
             if (field is None) == isinstance(value, Mapping) and not (field is None and given[name] in ((), None)):
                 what = "has no data: give its name" if field is None else f"has data: give {{{name!r}: …}}"
@@ -204,6 +203,8 @@ class Converter:
         self._must_not_be_masked(value, path)
         if isinstance(value, np.ndarray) and value.shape == ():
             value = value[()]
+        if scalar.cases:
+            value = self._tag(scalar, value, path)
         if scalar.kind == "bool":
             if not isinstance(value, (bool, np.bool_)):
                 self._refuse(TypeError, path, f"expected True or False, found {_what(value)}")
@@ -234,6 +235,30 @@ class Converter:
             self._refuse(OverflowError, path, f"{real} does not fit in 32 bits")
         return single
 
+    def _tag(self, scalar: Scalar, value: Any, path: str) -> Any:
+        """The tag of a case without data, given by its name, as ``{"Red": None}``, or as a record with a ``tag``; what is a number stays one."""
+        given = value
+        if isinstance(given, Mapping) and len(given) == 1:
+            ((name, data),) = given.items()
+            given = data if name == "tag" else name if data is None or (isinstance(data, tuple) and not data) else given
+        elif not isinstance(given, Mapping):
+            given = getattr(given, "tag", given)
+        if isinstance(given, str) and given in scalar.cases:
+            return scalar.cases.index(given)
+        if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
+            self._refuse(TypeError, path, _no_case(scalar.record, scalar.cases, value))
+        return given
+
+    def _tags(self, scalar: Scalar, value: Any, path: str) -> Any:
+        """An array of cases without data, as ``_tag`` takes each of them."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind not in "OUT":
+                return value
+            value = value.tolist()
+        if isinstance(value, (list, tuple)):
+            return [self._tags(scalar, item, f"{path}[{i}]") for i, item in enumerate(value)]
+        return self._tag(scalar, value, path)
+
     def _must_not_be_masked(self, value: Any, path: str) -> None:
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             what = "a masked array has elements without a value: fill it first" if value.ndim else "a masked number has no value"
@@ -242,8 +267,10 @@ class Converter:
     def _array(self, scalar: Scalar, value: Any, path: str, around: tuple[Length, ...]) -> np.ndarray[Any, Any]:
         wanted = DTYPES[scalar.c_type]
         self._must_not_be_masked(value, path)
+        named = scalar.cases and (self.copy or not isinstance(value, np.ndarray))
+        tags = self._tags(scalar, value, path) if named else value
         try:
-            found = np.asarray(value)
+            found = np.asarray(tags)
         except (TypeError, ValueError, OverflowError) as problem:
             self._refuse(TypeError, path, f"expected {_many(wanted)} of shape {lengths.shape(around)}: {problem}")
         if found.dtype == object and (self.copy or found is not value) and all(isinstance(item, numbers.Real) for item in found.flat):
@@ -404,6 +431,11 @@ def _what(value: Any) -> str:
         shown = repr(value)
         return shown if len(shown) <= 40 else f"a {type(value).__name__}"
     return f"a {type(value).__name__}"
+
+
+def _no_case(record: str, cases: Sequence[str], value: Any) -> str:
+    found = f"a {type(value).__name__} with {_words(list(value))}" if isinstance(value, Mapping) else _what(value)
+    return f"expected a {record}, which is one of {_words(list(cases))} or has a `tag`, found {found}"
 
 
 def _words(names: list[Any]) -> str:

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::MARK;
 use crate::emit::CFiles;
-use crate::emit::calls::{Call, Tree};
+use crate::emit::calls::{Call, Case, Tree};
 use crate::real::Real;
 
 #[derive(Serialize)]
@@ -159,6 +159,12 @@ fn is_hollow(tree: &Tree) -> bool {
     }
 }
 
+/// The type of a value of a sum type without data: the names of its cases.
+fn names_of(cases: &[Case]) -> String {
+    let names: Vec<String> = cases.iter().map(|case| format!("{:?}", case.name)).collect();
+    format!("_typing.Literal[{}]", names.join(", "))
+}
+
 /// What tells classes of records apart: the name of the type, those of its fields, and its cases with the fields that have their data.
 #[derive(PartialEq, Eq, Hash)]
 struct Class {
@@ -209,6 +215,9 @@ impl Classes {
         match tree {
             Tree::Double { .. } | Tree::Index { .. } | Tree::Bool { .. } if in_array => "_npt.ArrayLike".into(),
             Tree::Double { .. } => "_Real".into(),
+            Tree::Index { cases, .. } if !cases.is_empty() => {
+                format!("{} | _typing.SupportsIndex | _abc.Mapping[%str, _typing.Any]", names_of(cases))
+            }
             Tree::Index { .. } => "_typing.SupportsIndex".into(),
             Tree::Bool { .. } => "%bool | _np.bool_".into(),
             Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any] | _typing.SupportsIndex".into(),
@@ -237,6 +246,7 @@ impl Classes {
             Tree::Index { .. } if in_array => array("int64"),
             Tree::Bool { .. } if in_array => array("bool_"),
             Tree::Double { .. } => "%float".into(),
+            Tree::Index { cases, .. } if !cases.is_empty() => names_of(cases),
             Tree::Index { .. } => "%int".into(),
             Tree::Bool { .. } => "%bool".into(),
             Tree::Array { .. } if is_hollow(tree) => "%list[_typing.Any]".into(),
