@@ -11,6 +11,7 @@ import functools
 import json
 import operator
 import os
+import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,19 @@ class Function(Protocol):
         """How the entry was differentiated and optimised."""
 
 
+class _Compiled:
+    """Beside a function what says that it is not pickled as its code, which is C. ``pickle`` sends a module and a name, and does not meet this."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise pickle.PicklingError(
+            f"`{self._name}` is compiled code, which is not pickled by value, as `cloudpickle` does: "
+            f"send its module and take the function from that where it is called, as `lambda x: m.{self._name}(x)` does"
+        )
+
+
 class Module:
     """A compiled program: an attribute for each entry, and a dataclass for each record.
 
@@ -65,6 +79,7 @@ class Module:
             known: Any = function
             known.explain = functools.partial(explain, entry.source_name)
             known.module = self
+            known._smoothc = _Compiled(attribute)
             # a method is pickled as the module and its name
             method: Any = MethodType(function, self)
             self.__entries[entry.source_name] = method
@@ -131,7 +146,8 @@ def _record(module: Module, record: str, *fields: Any) -> Any:
 
 
 def _reduced_class(made: Any) -> Any:
-    return _class, made._smoothc
+    # what records are made from is found by its name
+    return (_class, made._smoothc) if "_smoothc" in vars(made) else made.__qualname__
 
 
 def _class(module: Module, record: str) -> type[Any]:

@@ -6,6 +6,7 @@ import collections
 import copy
 import dataclasses
 import decimal
+import importlib.util
 import inspect
 import math
 import multiprocessing
@@ -13,6 +14,7 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -715,6 +717,35 @@ let same (m: M) : M = m
                 (moved,) = pool.starmap_async(m.moved, [(odd.inner, [1, 1])]).get(60)
                 self.assertEqual((type(moved), moved.centre.tolist()), (m.Camera, [3.0, 4.0]))
                 self.assertEqual(pool.apply_async(made, [m.Camera]).get(60), m.Camera(1.0, 2.0))
+
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "no cloudpickle here")
+    def test_cloudpickle_sends_what_lambdas_mention(self) -> None:
+        import cloudpickle  # type: ignore[import-untyped,unused-ignore]
+
+        m = self.m
+        Camera, Odd = m.Camera, m.Odd_prime
+
+        def call() -> Any:
+            moved = m.moved(Camera(1.0, np.ones(2)), [1, 1])
+            same = [Camera(1.0, np.array([2, 2])) == moved, moved == Camera(1.0, [2, 2]), moved == Camera(1.0, [2, 3])]
+            inner = m.odd(Odd(1.0, np.ones(2), Camera(1.0, np.ones(2)))) == Odd(3.0, np.ones(2), Camera(1.0, np.ones(2)))
+            return [*same, inner], moved, Camera(3.0, np.zeros(2)), Camera, cloudpickle.dumps(moved)
+
+        with tempfile.TemporaryDirectory() as folder:
+            sent, came = Path(folder) / "sent", Path(folder) / "came"
+            sent.write_bytes(cloudpickle.dumps(call))
+            text = "import cloudpickle, sys; open(sys.argv[2], 'wb').write(cloudpickle.dumps(cloudpickle.load(open(sys.argv[1], 'rb'))()))"
+            # what the compiler warns of here is no concern
+            done = subprocess.run([sys.executable, "-c", text, str(sent), str(came)], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            same, moved, made, kind, again = cloudpickle.loads(came.read_bytes())
+        self.assertEqual(same, [True, True, False, True])
+        self.assertEqual((moved, made, cloudpickle.loads(again)), (Camera(1.0, [2, 2]), Camera(3.0, [0, 0]), Camera(1.0, [2, 2])))
+        self.assertTrue(type(moved) is type(made) is kind is Camera)
+        way_out = "`moved` is compiled code, which is not pickled by value, as `cloudpickle` does: send its module"
+        self.refused(pickle.PicklingError, way_out, cloudpickle.dumps, m.moved)
+        function = m.moved
+        self.refused(pickle.PicklingError, way_out, cloudpickle.dumps, lambda: function)
 
     def test_threads_have_a_workspace_each(self) -> None:
         failures: list[int] = []

@@ -213,14 +213,20 @@ class _Compared(metaclass=RecordType):
     __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        return _equal(self, other, _EVERYWHERE) if type(other) is type(self) else NotImplemented
+        return _equal(self, other, _EVERYWHERE) if _are_of_one_type(self, other) else NotImplemented
+
+
+def _are_of_one_type(one: object, other: object) -> bool:
+    """Whether two records are of one type of one program: `cloudpickle` makes a class once more where it has come from another process."""
+    mine, others = type(one), type(other)
+    return mine is others or (isinstance(mine, RecordType) and getattr(mine, "_smoothc", mine) == getattr(others, "_smoothc", others))
 
 
 def _equal(one: Any, other: Any, where: _Mask) -> bool:
     """Whether values are equal, arrays of them at those of their first indices that ``where`` has."""
     if not where.any():
         return True
-    if isinstance(one, _Compared) and type(other) is type(one):
+    if isinstance(one, _Compared) and _are_of_one_type(one, other):
         names = [field.name for field in dataclasses.fields(one)]  # type: ignore[arg-type]
         if not one.__cases__:
             return all(_equal(getattr(one, name), getattr(other, name), where) for name in names)
