@@ -52,9 +52,12 @@ def own() -> list[Row]:
     a, slope = np.arange(3.0), np.empty(3)
     many = np.arange(1e6)
     room = np.empty_like(many)
+    fixed = a.copy()
+    fixed.flags.writeable = False
     return [
         ("square x", lambda: m.square(2.0)),
         ("dot a b, three numbers each", lambda: m.dot(a, a)),
+        ("dot, read-only arrays", lambda: m.dot(fixed, fixed)),
         ("misfit circle points, four points", lambda: m.misfit(CIRCLE, POINTS)),
         ("its gradient", lambda: m.misfit_gradient(CIRCLE, POINTS)),
         ("its gradient, out=", lambda: m.misfit_gradient(CIRCLE, POINTS, out=slope)),

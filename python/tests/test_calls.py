@@ -591,6 +591,46 @@ let same (m: M) : M = m
         out.flags.writeable = False
         self.refused(ValueError, "may not be written to", m.weighed, v, out=out)
 
+    def test_what_is_only_read_is_passed_as_it_is(self) -> None:
+        program = (
+            "let dot (a: Vector<n>) (b: Vector<n>) = vectorDot a b\nlet count (b: Array<Bool, n>) (i: Array<Index, n>) = if b[0] then i[0] else 0"
+        )
+        m = smoothc.compile(program)
+
+        def none(*arguments: Any) -> Any:
+            raise AssertionError("was converted")
+
+        for entry in m:
+            (converter,) = [name for name in m[entry].__func__.__globals__ if name.endswith("_convert")]
+            m[entry].__func__.__globals__[converter] = none
+        a, fixed = np.arange(3.0), np.arange(3.0)
+        fixed.flags.writeable = False
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.npy"
+            np.save(path, a)
+            for mode in ["r", "r+", "c"]:
+                mapped = np.load(path, mmap_mode=mode)
+                self.assertEqual((m.dot(a, mapped), m.dot(mapped, fixed), m.dot(mapped[1:], a[:2])), (5.0, 5.0, 2.0))
+            del mapped
+        self.assertEqual((m.dot(fixed, fixed), m.dot(fixed[1:], fixed[:2]), m.dot(np.broadcast_to(2.0, (1,)), fixed[1:2])), (5.0, 2.0, 2.0))
+        bits, numbers = np.frombuffer(b"\1\0", np.bool_), np.frombuffer(bytes(8) * 2, np.int64)
+        self.assertEqual((m.count(bits, numbers), m.dot(fixed[:0], fixed[:0])), (0, 0.0))
+        # what is not in order is a copy
+        for wrong in [fixed[::2], fixed.astype(np.float32), np.zeros(17, np.uint8)[1:].view(np.float64), np.frombuffer(b"\2", np.bool_)]:
+            with self.assertRaisesRegex(AssertionError, "was converted"):
+                m.count(wrong, numbers[:1]) if wrong.dtype == bool else m.dot(wrong, wrong)
+
+    def test_addresses_are_asked_of_numpy_where_its_arrays_are_others(self) -> None:
+        text = (
+            "import sys; sys.implementation.name = 'other'\n"
+            "import numpy as np, smoothc\n"
+            "m = smoothc.compile('let dot (a: Vector<n>) (b: Vector<n>) = vectorDot a b')\n"
+            "a = np.arange(6.0)\n"
+            "print(m.dot(a, a), m.dot(a[::2], a[1::2]), m.dot(np.broadcast_to(2.0, (3,)), a[:3]), m.dot([1.0], (2.0,)))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("55.0 26.0 6.0 2.0\n", ""))
+
     def test_copies_are_refused_where_that_is_asked(self) -> None:
         strict = smoothc.compile(PROGRAM, copy=False, entries=["weighed", "scaled"])
         strict.weighed(np.arange(3.0))

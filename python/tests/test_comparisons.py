@@ -65,7 +65,7 @@ class Comparisons(unittest.TestCase):
             overhead.main()
         lines = printed.getvalue().splitlines()
         self.assertEqual(sum(line.endswith("not installed") for line in lines), len(ABSENT), printed.getvalue())
-        self.assertEqual(len(lines), 11 + len(ABSENT) + 4 * (2 - len(ABSENT)), printed.getvalue())
+        self.assertEqual(len(lines), 12 + len(ABSENT) + 4 * (2 - len(ABSENT)), printed.getvalue())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ them; all other names begin with ``$`` until they get a prefix that no parameter
 
     dot (a: Vector<n>) (b: Vector<n>)   ->   def dot(a, b, *, out=None):
                                                  try:
-                                                     _pointer_0 = _view(a)
+                                                     _pointer_0 = _pointer_at(_id(a) + 16)
                                                      _n, = a.shape
                                                      …
                                                      _status = _call(_number_0, _pointer_0, _pointer_1, _target_0, None, _no_bytes)
@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from . import lengths
+from .arrays import PLACE, READY
 from .manifest import Array, Entry, Leaf, Length, Scalar, Tree, Tuple, identifier, is_hollow, leaves
 
 SIZED = {"double": "c_double", "float": "c_float", "int64_t": "c_int64", "bool": "c_bool"}
@@ -108,8 +109,11 @@ def _leaf(text: Text, leaf: Leaf) -> None:
     pointer = f"$pointer_{len(text.pointers)}"
     text.pointers[scalar.parameter] = pointer
     if leaf.lengths:
-        text.ready.append(f"{pointer} = $view({value})")
-        text.conditions.append(f"$type({value}) is $ndarray and {value}.dtype is ${scalar.c_type}_dtype and {value}.flags.aligned")
+        # where an array has its address; what is no array is not read there
+        place = f"$pointer_at($id({value}) + {PLACE})"
+        text.ready.append(f"{pointer} = {f'$address({value})' if PLACE is None else place}")
+        text.conditions.append(f"($type({value}) is $ndarray or $type({value}) is $memmap) and {value}.dtype is ${scalar.c_type}_dtype")
+        text.conditions.append(f"{value}.flags.num & {READY} == {READY}")
         if scalar.kind == "bool":
             # C has an undefined meaning for any other byte
             text.conditions.append(f"$are_bits({value})")

@@ -43,7 +43,7 @@ class Address(ctypes.c_void_p):
 
 
 VIEW: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
-"""The data of an array, which it keeps alive: an error unless the array is contiguous and may be written to. What takes an address least time."""
+"""The data of an array, which it keeps alive: an error unless the array is contiguous and may be written to."""
 
 
 def address(array: np.ndarray[Any, Any]) -> Any:

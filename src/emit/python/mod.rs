@@ -21,6 +21,7 @@ use crate::source::Span;
 /// The part of the Python package that is copied beside a library.
 const RUNTIME: &[(&str, &str)] = &[
     ("__init__.py", include_str!("../../../python/smoothc/_runtime/__init__.py")),
+    ("arrays.py", include_str!("../../../python/smoothc/_runtime/arrays.py")),
     ("describe.py", include_str!("../../../python/smoothc/_runtime/describe.py")),
     ("errors.py", include_str!("../../../python/smoothc/_runtime/errors.py")),
     ("futhark.py", include_str!("../../../python/smoothc/_runtime/futhark.py")),
