@@ -288,6 +288,7 @@ def _module(
     *,
     warn: bool = True,
 ) -> Module:
+    here = _here(None if text is not None else file)
     base = Path(file).parent if text is None else Path()
     schedule = None if schedule is None else os.fspath(schedule)
     # a name without these is a built-in schedule
@@ -346,8 +347,19 @@ def _module(
     files.update({Path(os.path.abspath(base / other)): known for other, known in compiled.opened})
     if strategy is not None and compiled.schedule is not None:
         files[Path(os.path.abspath(strategy))] = compiled.schedule
-    explain = functools.partial(Explanation, words=[file, *options], text=text, folder=os.getcwd(), files=files)
+    explain = functools.partial(Explanation, words=[file, *options], text=text, folder=here, files=files)
     return Module(name, library, explain, identity, made_by)
+
+
+def _here(file: str | None) -> str:
+    """The working directory; where it was removed, that of a file with a whole path, which needs no other."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as problem:
+        if file is not None and os.path.isabs(file):
+            return os.path.dirname(file)
+        needs = "what a program opens is found from there" if file is None else f"{file} is found from there"
+        raise FileNotFoundError(f"the working directory was removed, and {needs}: go to one that is there with `os.chdir`") from problem
 
 
 def _copied(folder: Path, strategy: Path, text: str) -> str:

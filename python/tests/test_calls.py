@@ -704,6 +704,29 @@ let same (m: M) : M = m
         self.refused(ValueError, "workspace: expected a number of bytes, found -1", library.set_workspace, -1)
         self.refused(TypeError, "cannot be interpreted as an integer", smoothc.compile, PROGRAM, workspace=1e6)
 
+    @unittest.skipIf(sys.platform == "win32", "a folder that a process is in stays")
+    def test_a_working_directory_that_was_removed(self) -> None:
+        text = (
+            "import os, sys, tempfile, smoothc\n"
+            "os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])\n"
+            "print(smoothc.load(sys.argv[2]).half(3.0))\n"
+            "for call in (lambda: smoothc.compile('let f = 1.0'), lambda: smoothc.load('half.smooth')):\n"
+            "    try:\n"
+            "        call()\n"
+            "    except FileNotFoundError as error:\n"
+            "        print(error)\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            gone, program = Path(folder) / "gone", Path(folder) / "half.smooth"
+            gone.mkdir()
+            program.write_text("let half (x: Double) = x / 2.0")
+            packages = str(Path(smoothc.__file__).parents[1])
+            words = [sys.executable, "-c", text, str(gone), str(program)]
+            environment = {**os.environ, "PYTHONPATH": packages, "SMOOTHC": os.path.abspath(smoothc.command())}
+            done = subprocess.run(words, capture_output=True, text=True, env=environment)
+        said = "the working directory was removed, and {} is found from there: go to one that is there with `os.chdir`\n"
+        self.assertEqual((done.stdout, done.stderr), (f"1.5\n{said.format('what a program opens')}{said.format('half.smooth')}", ""))
+
     def test_texts_that_are_none(self) -> None:
         self.refused(TypeError, "compile: expected the text of a program, found bytes", smoothc.compile, b"let f = 1.0")
         self.refused(ValueError, "the text has '\\udc80' at 8, which is half a character", smoothc.compile, "let f = \udc80")
