@@ -96,6 +96,7 @@ let maybe (m: Maybe) : Maybe =
   | Nothing -> Just Red
   | Just c -> (match c with | Red -> Just Green | Green -> Just Blue | Blue -> Just Next' | Next' -> Nothing)
 """
+ODD = collections.OrderedDict(x=1.0)
 FUTHARK = shutil.which(os.environ.get("FUTHARK") or "futhark") is not None
 
 
@@ -590,6 +591,23 @@ let same (m: M) : M = m
         self.refused(ValueError, "overlaps", m.pairs, [(1, 2), (3, 4)], out=(same, same.view(np.float64)))
         out.flags.writeable = False
         self.refused(ValueError, "may not be written to", m.weighed, v, out=out)
+
+    def test_words_for_what_was_found(self) -> None:
+        m = smoothc.compile(
+            "type Opt = | None | Some of Double\nlet f (o: Opt) = match o with None -> 0.0 | Some x -> x\nlet g (v: Vector<n>) = v[0]"
+        )
+        self.refused(TypeError, "`o`: expected an Opt, which is one of `None` and `Some` or has a `tag`, found an OrderedDict with", m.f, ODD)
+        self.refused(TypeError, "expected an Opt with `tag` and `some`, found an object", m.f, object())
+        pair = np.dtype([("a", np.float64)])
+        for wrong, named in [
+            (np.array(["x" * 32]), "text"),
+            (["x"], "text"),
+            (np.array([b"x"]), "bytes"),
+            (np.zeros(1, pair), "records"),
+            (np.array(["x"], ">U1"), "big-endian text"),
+            (np.array([None]), "object"),
+        ]:
+            self.refused(TypeError, f"`v`: expected an array of float64 of shape (n,), found an array of {named}", m.g, wrong)
 
     def test_what_is_only_read_is_passed_as_it_is(self) -> None:
         program = (

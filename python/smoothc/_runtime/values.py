@@ -165,7 +165,7 @@ class Converter:
         if not depth and isinstance(value, (list, tuple)) and len(value) == len(names):
             # the fields in their order
             return lambda at, _: value[at]
-        self._refuse(TypeError, path, f"expected a {tree.record} with {_words(names)}, found {_what(value)}")
+        self._refuse(TypeError, path, f"expected {_a(tree.record)} with {_words(names)}, found {_what(value)}")
 
     def _chosen(self, tree: Record, value: str | Mapping[Any, Any], path: str) -> Mapping[Any, Any]:
         """The tag of a value of a sum type and the data of its case, given so or by the name of the case: ``{"Circle": 1.0}``, ``"Empty"``."""
@@ -196,7 +196,7 @@ class Converter:
         missing = [name for name in names if name not in found]
         more = [name for name in found if name not in names]
         if missing or more:
-            what = f"lacks {_words(missing)}" if missing else f"has {_words(more)}, which a {tree.record} has not"
+            what = f"lacks {_words(missing)}" if missing else f"has {_words(more)}, which {_a(tree.record)} has not"
             self._refuse(TypeError, path, f"{what}; the fields of {tree.record} are {_words(names)}")
 
     def _number(self, scalar: Scalar, value: Any, path: str) -> Plain:
@@ -408,7 +408,7 @@ def _collect(entry: str, tree: Tree, out: Any, path: str, found: list[Any]) -> N
             elif hasattr(out, attribute):
                 _collect(entry, part, getattr(out, attribute), f"{path}.{name}", found)
             else:
-                raise TypeError(f"{entry}: `{path}` lacks `{name}`: expected a {tree.record} of arrays, found {_what(out)}")
+                raise TypeError(f"{entry}: `{path}` lacks `{name}`: expected {_a(tree.record)} of arrays, found {_what(out)}")
 
 
 def _may_become(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
@@ -421,7 +421,14 @@ def _may_become(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
 def _many(dtype: np.dtype[Any]) -> str:
     # one of this machine's order has none of these
     order = {">": "big-endian ", "<": "little-endian "}.get(dtype.byteorder, "")
-    return f"an array of {order}{dtype.name}"
+    # NumPy's names of these have their lengths in bits
+    named = {"U": "text", "S": "bytes", "V": "raw bytes" if dtype.names is None else "records"}
+    return f"an array of {order}{named.get(dtype.kind, dtype.name)}"
+
+
+def _a(name: str) -> str:
+    """A name behind its article."""
+    return f"{'an' if name[:1] in 'AEIOaeio' else 'a'} {name}"
 
 
 def _what(value: Any) -> str:
@@ -429,13 +436,13 @@ def _what(value: Any) -> str:
         return f"{_many(value.dtype)} of shape {value.shape}"
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         shown = repr(value)
-        return shown if len(shown) <= 40 else f"a {type(value).__name__}"
-    return f"a {type(value).__name__}"
+        return shown if len(shown) <= 40 else _a(type(value).__name__)
+    return _a(type(value).__name__)
 
 
 def _no_case(record: str, cases: Sequence[str], value: Any) -> str:
-    found = f"a {type(value).__name__} with {_words(list(value))}" if isinstance(value, Mapping) else _what(value)
-    return f"expected a {record}, which is one of {_words(list(cases))} or has a `tag`, found {found}"
+    found = f"{_a(type(value).__name__)} with {_words(list(value))}" if isinstance(value, Mapping) else _what(value)
+    return f"expected {_a(record)}, which is one of {_words(list(cases))} or has a `tag`, found {found}"
 
 
 def _words(names: list[Any]) -> str:
