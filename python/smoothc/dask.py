@@ -118,10 +118,12 @@ def _mapped(path: str) -> np.ndarray[Any, Any]:
 
 def _prepared(function: Callable[..., Any], data: tuple[Any, ...], leading: int, rows: int | None) -> Callable[[tuple[Any, ...]], Any]:
     """The sum as a function of the arguments before ``data``, which are ``leading``."""
+    entry = described(function)
+    trees = [] if entry is None else [tree for _, tree in entry.parameters[leading:]]
+    data = tuple(_opened(argument, tree) for argument, tree in zip(data, [*trees, *[None] * len(data)]))
     split = [array for argument in data for array in _arrays(argument)]
     if not split:
         raise ValueError(f"{function.__name__}: no argument is split: give smoothc.dask.stored(path) or a Dask array")
-    entry = described(function)
     if entry is not None:
         _must_have_a_sum(entry, [*[None] * leading, *data])
     bounds = _bounds(function.__name__, split, rows)
@@ -141,6 +143,30 @@ def _prepared(function: Callable[..., Any], data: tuple[Any, ...], leading: int,
         return found
 
     return compute
+
+
+def _opened(argument: Any, tree: Tree | None) -> Any:
+    """An argument with a dict in the place of each record that has split parts."""
+    while isinstance(tree, Array):
+        tree = tree.element
+    types: dict[str, Tree] = dict(components(tree)) if tree is not None else {}
+    if isinstance(argument, (Stored, _Collection)):
+        return argument
+    made: Any
+    if isinstance(argument, Mapping):
+        made = {name: _opened(part, types.get(name)) for name, part in argument.items()}
+        return made if _arrays(made) else argument
+    if isinstance(argument, tuple):
+        made = tuple(_opened(part, kind) for part, kind in zip(argument, [*types.values(), *[None] * len(argument)]))
+        return made if _arrays(made) else argument
+    if isinstance(tree, Record) and all(hasattr(argument, attribute) for attribute in tree.attributes):
+        fields = dict(zip(types, tree.attributes))
+    elif dataclasses.is_dataclass(argument) and not isinstance(argument, type):
+        fields = {field.name: field.name for field in dataclasses.fields(argument)}
+    else:
+        return argument
+    made = {name: _opened(getattr(argument, attribute), types.get(name)) for name, attribute in fields.items()}
+    return made if _arrays(made) else argument
 
 
 def _arrays(argument: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import os
@@ -9,8 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,6 +63,11 @@ def lost(block: Any, at: int, mark: str) -> Any:
             return block
         os.kill(os.getpid(), signal.SIGKILL)
     return block
+
+
+def weighed_error(line: Any, seen: Any, weight: float) -> Any:
+    """What is no entry."""
+    return smoothc.compile(PROGRAM).error(line, seen, weight)
 
 
 class Missing(unittest.TestCase):
@@ -121,6 +129,39 @@ class InOneProcess(unittest.TestCase):
             np.testing.assert_allclose(value, wanted)
             self.assertIs(type(gradient), self.module.Line)
             np.testing.assert_allclose([gradient.slope, gradient.offset], [slope.slope, slope.offset])
+
+    def test_dataclasses_of_records(self) -> None:
+        at = np.linspace(0, 1, 50)
+        np.save(self.path, at)
+        data = smoothc.dask.stored(self.path)
+        m = self.module
+        line = m.Line(3.0, 0.5)
+        wanted = m.error(line, {"at": at, "height": at}, 2.0)
+
+        @dataclasses.dataclass
+        class Own:
+            at: Any
+            height: Any
+
+        for seen in (m.Seen(data, data), Own(data, data), SimpleNamespace(at=data, height=data)):
+            np.testing.assert_allclose(smoothc.dask.total(m.error, line, seen, 2.0, rows=7), wanted)
+            # of no entry the fields are those of the dataclass
+            if dataclasses.is_dataclass(seen):
+                found = smoothc.dask.total(weighed_error, line, seen, 2.0, rows=20)
+                np.testing.assert_allclose(found, wanted)
+        with self.assertRaisesRegex(ValueError, "no argument is split"):
+            smoothc.dask.total(m.error, line, m.Seen(at, at), 2.0)
+        # inside of others, and with names that Python has not
+        program = """
+        type Seen = { lambda: Double; inner: Double * Double }
+        type All<n> = { seen: Array<Seen, n>; scale: Double }
+        let sum (all: All<n>) : Double = all.scale * vectorSum (vectorMap all.seen (fun s -> s.lambda * fst s.inner + snd s.inner))
+        """
+        m = smoothc.compile(textwrap.dedent(program))
+        found = smoothc.dask.total(m.sum, m.All(m.Seen(data, (data, data)), 2.0), rows=9)
+        np.testing.assert_allclose(found, 2.0 * (at * at + at).sum())
+        with self.assertRaisesRegex(TypeError, "`n` is the number of rows"):
+            smoothc.dask.total(self.module.paired, (line, line), (1.0, self.module.Seen(data, data)), np.ones(2))
 
     def test_a_package_of_build(self) -> None:
         folder = self.path.parent
