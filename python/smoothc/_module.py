@@ -119,8 +119,10 @@ def described(function: Callable[..., Any]) -> Entry | None:
         library = getattr(sys.modules.get(function.__module__), "_library", None)
         if function not in getattr(library, "functions", {}).values():
             return None
-        # a package has a manifest of types of its own
+        # a package has a manifest of types of its own, which is another one where it was built again since
         manifest = read((library.path.parent / _cache.MANIFEST).read_text(encoding="utf-8"))
+        if manifest.library != library.path.name:
+            return None
     called = getattr(function, "__func__", function)
     entries: dict[Any, Entry] = dict(zip(library.functions.values(), manifest.entries))
     return entries[called]

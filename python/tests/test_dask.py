@@ -174,6 +174,11 @@ class InOneProcess(unittest.TestCase):
         found = smoothc.dask.total(made.products, smoothc.dask.stored(self.path), rows=2)
         self.assertEqual(found.tolist(), [[7.0, 7.0], [7.0, 7.0]])
         self.refuse_what_is_no_sum(made)
+        # built again, what was imported is still what it was
+        (folder / "p.smooth").write_text("let other (x: Double) = x")
+        subprocess.run([smoothc.command(), "build", "-q", "p.smooth", "--python", "summed_package"], cwd=folder, check=True)
+        np.save(self.path, np.ones((7, 2)))
+        self.assertEqual(smoothc.dask.total(made.products, smoothc.dask.stored(self.path), rows=2).tolist(), found.tolist())
 
     def refuse_what_is_no_sum(self, m: Any) -> None:
         np.save(self.path, np.ones(10))
