@@ -47,6 +47,20 @@ const RULES: &[(&str, &str, &str)] = &[
     ("beta", "f x", ""),
     ("hoist", "build n (fun i -> exp c * v[i])", "let t = exp c in build n (fun i -> t * v[i])"),
     ("hoist", "build n (fun i -> u[k] * v[i])", ""),
+    // from a branch that all iterations take or none, a function leaves behind the condition; a product is not worth that
+    (
+        "hoist",
+        "build n (fun i -> if c < 0.0 then exp c * v[i] else v[i])",
+        "let t = if c < 0.0 then exp c else 0.0 in build n (fun i -> if c < 0.0 then t * v[i] else v[i])",
+    ),
+    ("hoist", "build n (fun i -> if c < 0.0 then c * c * v[i] else v[i])", ""),
+    ("hoist", "build n (fun i -> if v[i] < 0.0 then exp c * v[i] else v[i])", ""),
+    // what stands outside of the branch too has its own value there
+    (
+        "hoist",
+        "build n (fun i -> (if c < 0.0 then exp c else v[i]) * v[i])",
+        "let t = if c < 0.0 then exp c else 0.0 in build n (fun i -> (if c < 0.0 then t else v[i]) * v[i])",
+    ),
     (
         "hoist-array",
         "build (length v) (fun k -> ifold (fun s i -> s + exp (sin (w[i] * w[i])) * v[k]) 0.0 (length w))",

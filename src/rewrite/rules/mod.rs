@@ -32,6 +32,7 @@ pub mod few;
 pub mod fission;
 pub mod fusion;
 pub mod gather;
+pub mod invariant;
 pub mod lambda;
 pub mod last;
 pub mod linear;

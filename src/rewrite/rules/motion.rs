@@ -5,22 +5,21 @@
 //!     build n (fun k -> ifold (fun s i -> … f i …))  →  let t = build m (fun i -> f i) in … t[i] …
 //!
 //! Only from places that every iteration reaches, and only terms that cannot fail, or out of a loop that is known to run: no new
-//! error is possible. An array pays where it saves more than storing and loading it, assuming two iterations.
+//! error is possible. From a branch on what no iteration changes, quotients, roots and functions leave behind its condition. An array
+//! pays where it saves more than storing and loading it, assuming two iterations. `invariant` finds the terms.
 
-use rustc_hash::FxHashSet;
-
-use crate::ir::free::{any_free_var, each_free_var, mentions};
+use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
-use crate::ir::{Expr, Name, Prim, Size, Status, Term, Type, Var};
-use crate::rewrite::alike::Replacements;
-use crate::rewrite::cost::{Work, is_fill, is_worth_a_name};
+use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::cost::{Work, is_costly, is_fill, is_worth_a_name};
 use crate::rewrite::facts::Facts;
 
-use super::lambda::{is_small_size, strict_operands};
+use super::invariant::{Found, Loops, Search};
+use super::lambda::is_small_size;
 use super::rules;
 
 rules! {
-    "hoist" ["001 Fig. 8a"]       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t)"
+    "hoist" ["001 Fig. 8a"]       Lambda Motion @ Loop: "build n (fun i -> f e) -> let t = e in build n (fun i -> f t); build n (fun i -> if c then f e else g) -> let t = (if c then e else 0) in build n (fun i -> if c then f t else g)"
         if ["i is not free in e", "e is worth hoisting", "n is not 0 or 1", "e total, or 0 < n, or guarded by that test"] => hoist;
     "hoist-array" Lambda Motion @ Loop: "build k (fun i -> ifold (fun s j -> f e) z n) -> let t = build n (fun j -> e) in build k (fun i -> ifold (fun s j -> f t[j]) z n)"
         if ["i and s are not free in e", "e is worth an array", "k is not 0 or 1", "e total, else guarded by 0 < k", "0 <= n, else max 0 n elements"] => hoist_array;
@@ -72,10 +71,18 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
         facts.grants("e is worth hoisting", is_worth_moving(term, place.named))
             && facts.require("e total, or 0 < n, or guarded by that test", is_safe(term), term).is_some()
     });
+    let body = if search.found.is_empty() {
+        search.branches(body, &mut |term, place| {
+            let is_wanted = term.ty() == &Type::Double && has_costly(term);
+            facts.grants("e is worth hoisting", is_wanted) && !place.fails && facts.is_total(term)
+        })
+    } else {
+        search.names.done_in(body)
+    };
     if search.found.is_empty() {
         return None;
     }
-    let inside = with_body(expr, search.names.done_in(body));
+    let inside = with_body(expr, body);
     Some(search.found.into_iter().rev().fold(inside, |inside, Found { name, value }| {
         let value = freshen(&value);
         let is_safe = runs || facts.is_total(&value);
@@ -159,15 +166,6 @@ pub(super) fn elements(loops: &[(Var, Expr)], element: Expr, facts: &Facts) -> E
     freshen(&array)
 }
 
-/// Whether a term is an array whose elements take no longer to compute than to read: it is recomputed at each use.
-fn has_cheap_elements(term: &Expr) -> bool {
-    let mut element = term;
-    while let Term::Build { body, .. } = element.term() {
-        element = body;
-    }
-    !element.is_same(term) && !element.ty().has_array() && !Work::of(element).is_worth_an_array()
-}
-
 /// A plain read is not refused with a message, and neither is a length: that is known without the array, and only as long as it
 /// is not read from memory.
 pub(super) fn is_worth_an_array(term: &Expr, facts: &Facts) -> bool {
@@ -226,237 +224,7 @@ fn is_worth_moving(term: &Expr, named: bool) -> bool {
     if element.is_same(term) { is_worth_a_name(term) } else { named || Work::of(element).is_worth_an_array() }
 }
 
-fn is_build(value: Option<&Expr>) -> bool {
-    value.is_some_and(|value| matches!(value.term(), Term::Build { .. }))
-}
-
-/// What a term is called that has no name in the source: an element by its array, where that is stored, and where it stands in it.
-///
-///     cam[2], m[i][0]   →   cam_2, m_i_0
-pub(super) fn name_for(term: &Expr, is_stored: impl Fn(&Var) -> bool) -> Name {
-    match term.term() {
-        Term::Fold { .. } => "sum".into(),
-        Term::Build { .. } => "array".into(),
-        _ => name_of_element(term, &is_stored).unwrap_or_else(|| Name::placeholder("t")),
-    }
-}
-
-fn name_of_element(term: &Expr, is_stored: &dyn Fn(&Var) -> bool) -> Option<Name> {
-    let Term::Get(array, index) = term.term() else { return None };
-    match array.term() {
-        Term::Var(array) => is_stored(array).then(|| array.full_name().element(index))?,
-        _ => name_of_element(array, is_stored)?.element(index),
-    }
-}
-
-/// Loops around a term, with their counts.
-type Loops = Vec<(Var, Expr)>;
-
-/// Search for maximal terms that can be hoisted out of the loop.
-struct Search<'a> {
-    facts: &'a Facts,
-    /// The variables that must not occur in it.
-    bound: FxHashSet<Var>,
-    /// Loops between the outer one and this place; the term may depend on their variables when an array is made.
-    loops: Loops,
-    /// Enclosing lets whose values can be hoisted too, together with the term.
-    lets: Vec<(Var, Expr)>,
-    /// Those of them that may fail outside,
-    failing: FxHashSet<Var>,
-    /// unless it does not matter: the loop is known to run.
-    may_fail: bool,
-    /// Whether the term may have them all the same.
-    any: bool,
-    /// Whether all are collected, or only the first.
-    all: bool,
-    found: Vec<Found>,
-    /// Their names, or how an array of that name is read; terms that are found later are written over these.
-    names: Replacements,
-    /// The array of a term for all steps of the loops between, where it leaves as one.
-    array: Option<&'a MakeArray<'a>>,
-}
-
-type MakeArray<'a> = dyn Fn(Expr, &Loops) -> Option<Expr> + 'a;
-
-/// A term that may leave the loop, without the lets of the loop's body, or the array of it.
-struct Found {
-    name: Var,
-    value: Expr,
-}
-
-/// Where a term was found.
-struct Place {
-    /// It is the value of a let.
-    named: bool,
-    /// It may fail outside of the loop, or a let that is hoisted with it may.
-    fails: bool,
-}
-
-type Wanted<'a> = &'a mut dyn FnMut(&Expr, Place) -> bool;
-
-impl<'a> Search<'a> {
-    fn out_of(binders: &[&Var], facts: &'a Facts, any: bool) -> Search<'a> {
-        let bound = binders.iter().map(|var| (*var).clone()).collect();
-        Search {
-            facts,
-            bound,
-            loops: Vec::new(),
-            lets: Vec::new(),
-            failing: FxHashSet::default(),
-            may_fail: false,
-            any,
-            all: false,
-            found: Vec::new(),
-            names: Replacements::default(),
-            array: None,
-        }
-    }
-
-    /// Whether a term may fail outside, as far as that is known before lets are written out; so many are, again and again,
-    /// in loops that may not run.
-    fn fails(&self, expr: &Expr) -> bool {
-        if self.may_fail {
-            return false;
-        }
-        let (mut failing, mut by_itself) = (false, true);
-        each_free_var(expr, &mut |var| {
-            failing |= self.failing.contains(var);
-            // an index may be in range for its value
-            by_itself &= !matches!(var.ty(), Type::Index(_)) || !self.lets.iter().any(|(x, _)| x == var);
-        });
-        failing || by_itself && !self.facts.is_total(expr)
-    }
-
-    fn expand(&self, expr: &Expr) -> Expr {
-        self.lets.iter().rev().fold(
-            expr.clone(),
-            |expr, (x, value)| {
-                if mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
-            },
-        )
-    }
-
-    fn is_done(&self) -> bool {
-        !self.all && !self.found.is_empty()
-    }
-
-    /// Terms that every step of the loop evaluates.
-    fn strict(&mut self, expr: &Expr, wanted: Wanted) {
-        self.strict_at(expr, None, wanted);
-    }
-
-    /// As [`Search::strict`], of the value of a let of this variable.
-    fn strict_at(&mut self, expr: &Expr, named: Option<&Var>, wanted: Wanted) {
-        if self.is_done() || expr.is_atom() || self.names.has(expr) {
-            return;
-        }
-        if self.is_free(expr) {
-            let fails = !self.lets.is_empty() && self.fails(expr);
-            let expanded = if fails && Work::of(expr).loops == 0 { expr.clone() } else { self.expand(expr) };
-            let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
-            let place = Place { named: named.is_some(), fails };
-            if loops.len() == self.loops.len() && wanted(&expanded, place) {
-                let value = self.expand(&self.names.done_in(expr));
-                let (value, ty) = match self.array {
-                    None => (Some(value), Some(expr.ty().clone())),
-                    Some(array) => {
-                        let array = array(value, &loops);
-                        let ty = array.as_ref().map(|array| array.ty().clone());
-                        (array, ty)
-                    }
-                };
-                if let (Some(value), Some(ty)) = (value, ty) {
-                    let own = named.filter(|x| !x.full_name().is_placeholder()).map(|x| x.name().into());
-                    let name = own.unwrap_or_else(|| name_for(expr, |array| !is_build(self.facts.value(array))));
-                    let name = Var::named(name, ty);
-                    let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
-                    self.names.add(expr, &read);
-                    self.found.push(Found { name, value });
-                    return;
-                }
-            }
-        }
-        if let Term::Let(x, value, body) = expr.term() {
-            self.strict_at(value, Some(x), wanted);
-            let value = self.names.done_in(value);
-            return self.below_let(x, &value, |search| search.strict(body, wanted));
-        }
-        let is_strict = strict_operands(expr);
-        let mut at = 0;
-        expr.term().each_child(&mut |child| {
-            if is_strict(at) {
-                self.strict(child, wanted);
-            }
-            at += 1;
-        });
-    }
-
-    /// The bodies of loops that every step runs.
-    fn inner_loops(&mut self, expr: &Expr, wanted: Wanted) {
-        // a term that is hoisted whole leaves no loops
-        if self.is_done() || expr.is_atom() || self.names.has(expr) {
-            return;
-        }
-        if let Term::Let(x, value, body) = expr.term() {
-            self.inner_loops(value, wanted);
-            let value = self.names.done_in(value);
-            return self.below_let(x, &value, |search| search.inner_loops(body, wanted));
-        }
-        let is_strict = strict_operands(expr);
-        let mut at = 0;
-        expr.term().each_child(&mut |child| {
-            if is_strict(at) {
-                self.inner_loops(child, wanted);
-            }
-            at += 1;
-        });
-        let inner = match expr.term() {
-            Term::Build { n, i, body } => Some((n, i, None, body)),
-            Term::Fold { n, acc, i, body, .. } => Some((n, i, Some(acc), body)),
-            _ => None,
-        };
-        let Some((n, i, acc, body)) = inner else { return };
-        if !self.is_free(n) {
-            return;
-        }
-        // the lets that the count uses are hoisted too
-        let n = self.expand(n);
-        if self.loops.iter().any(|(i, _)| mentions(&n, i)) || !self.facts.is_total(&n) {
-            return;
-        }
-        self.within(acc.map_or(&[], std::slice::from_ref), |search| {
-            search.loops.push((i.clone(), n));
-            search.strict(body, wanted);
-            search.inner_loops(body, wanted);
-            search.loops.pop();
-        });
-    }
-
-    fn below_let(&mut self, x: &Var, value: &Expr, f: impl FnOnce(&mut Search)) {
-        if !self.is_free(value) || Work::of(value).loops > 0 && !has_cheap_elements(value) {
-            return self.within(std::slice::from_ref(x), f);
-        }
-        let fails = self.fails(value);
-        if fails {
-            self.failing.insert(x.clone());
-        }
-        self.lets.push((x.clone(), value.clone()));
-        f(self);
-        self.lets.pop();
-        if fails {
-            self.failing.remove(x);
-        }
-    }
-
-    fn within(&mut self, bound: &[Var], f: impl FnOnce(&mut Search)) {
-        self.bound.extend(bound.iter().cloned());
-        f(self);
-        bound.iter().for_each(|var| {
-            self.bound.remove(var);
-        });
-    }
-
-    fn is_free(&self, expr: &Expr) -> bool {
-        self.any || !any_free_var(expr, &mut |var| self.bound.contains(var))
-    }
+/// Whether a number takes a quotient, a root or a function.
+fn has_costly(term: &Expr) -> bool {
+    matches!(term.term(), Term::Prim(prim, _) if is_costly(*prim) && term.ty() == &Type::Double) || term.term().children().any(has_costly)
 }

@@ -24,8 +24,9 @@ use crate::rewrite::alike::replace;
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 
+use super::invariant::name_for;
 use super::lambda::strict_operands;
-use super::motion::{elements, is_short, is_worth_an_array, name_for, parts, with_body, zero};
+use super::motion::{elements, is_short, is_worth_an_array, parts, with_body, zero};
 use super::range::{Bound, Comparison};
 use super::rules;
 

@@ -17,7 +17,7 @@ use crate::ir::{Expr, Name, Term, Var};
 use crate::rewrite::alike::{same, same_head};
 use crate::rewrite::facts::Facts;
 
-use super::super::motion::name_for;
+use super::super::invariant::name_for;
 use super::repeats::Repeats;
 use super::{Spine, collect_binders, operands_on_spine};
 
