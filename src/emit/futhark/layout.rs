@@ -239,17 +239,16 @@ fn subscripts(places: &[Fut], column: usize) -> String {
 
 fn let_lines(binding: &Binding, column: usize) -> Vec<String> {
     let mut lines = binder("let ", &binding.pattern, column);
-    let width = lines.last().map_or(0, |head| head.chars().count() + 1);
-    if let Some(text) = flat(&binding.value)
-        && column + width + text.chars().count() <= WIDTH
-    {
-        ending(&mut lines, &format!(" {text}"));
-        return lines;
-    }
-    match block(&binding.value, column + 2).as_slice() {
-        // one line below would be pulled up again
-        [one] => ending(&mut lines, &format!(" {one}")),
-        value => lines.extend(indent(2, value.to_vec())),
+    let width = lines.first().map_or(0, |head| head.chars().count() + 1);
+    // below a pattern of several lines even what is short has its own
+    let is_one = lines.len() == 1;
+    match flat(&binding.value) {
+        Some(text) if is_one && column + width + text.chars().count() <= WIDTH => ending(&mut lines, &format!(" {text}")),
+        Some(_) | None => match block(&binding.value, column + 2).as_slice() {
+            // one line below would be pulled up again
+            [one] if is_one => ending(&mut lines, &format!(" {one}")),
+            value => lines.extend(indent(2, value.to_vec())),
+        },
     }
     lines
 }
