@@ -55,11 +55,16 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("hoist", "build n (fun i -> if c < 0.0 then c * c * v[i] else v[i])", ""),
     ("hoist", "build n (fun i -> if v[i] < 0.0 then exp c * v[i] else v[i])", ""),
-    // what stands outside of the branch too has its own value there
+    // a name stands for it in its own branch alone, and outside of branches it is the same in all
     (
         "hoist",
-        "build n (fun i -> (if c < 0.0 then exp c else v[i]) * v[i])",
-        "let t = if c < 0.0 then exp c else 0.0 in build n (fun i -> (if c < 0.0 then t else v[i]) * v[i])",
+        "build n (fun i -> (if c < 0.0 then exp c else v[i]) + (if a < 0.0 then v[i] else exp c))",
+        "let t = if c < 0.0 then exp c else 0.0 in let t_1 = if a < 0.0 then 0.0 else exp c in build n (fun i -> (if c < 0.0 then t else v[i]) + (if a < 0.0 then v[i] else t_1))",
+    ),
+    (
+        "hoist",
+        "build n (fun i -> (if c < 0.0 then exp c else v[i]) + exp c)",
+        "let t = exp c in build n (fun i -> (if c < 0.0 then t else v[i]) + t)",
     ),
     (
         "hoist-array",

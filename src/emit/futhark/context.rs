@@ -72,7 +72,7 @@ pub struct Emitter<'a> {
     defined: HashMap<Var, Size>,
     /// Lengths that depend on data, once something has named them.
     named: HashMap<u32, Size>,
-    /// Lengths that loops compute, and the variables in scope that hold them.
+    /// Lengths that types call by a name ([`has_name`]), and the variables in scope that hold them.
     computed: Vec<(Size, Var)>,
     /// The parameters that a variable's value comes from.
     origins: HashMap<Var, BTreeSet<u32>>,
@@ -230,7 +230,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// How many lengths that loops compute have a name.
+    /// How many lengths have a name in types.
     pub fn computed_lengths(&self) -> usize {
         self.computed.len()
     }
@@ -349,7 +349,7 @@ impl<'a> Emitter<'a> {
         self.name_lengths(name, element, inner, sizes);
     }
 
-    /// That a length that depends on data, or that a loop computes, is the value of this variable.
+    /// That a length that depends on data, or that types call by a name, is the value of this variable.
     pub fn name_size(&mut self, size: &Size, var: &Var) {
         if has_name(size) {
             self.computed.push((size.clone(), var.clone()));

@@ -111,6 +111,7 @@ fn numbers_first(expr: &Expr, facts: &Facts) -> (Vec<(Var, Expr)>, Expr) {
     (numbers, rest)
 }
 
+/// The term with the loop in the place of its first array or sum, once the numbers are in front.
 fn consumed(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let Term::Let(_, value, body) = expr.term() else { return None };
     // the first sum or array is here; otherwise the rule applies at an inner let

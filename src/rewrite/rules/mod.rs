@@ -1,7 +1,7 @@
 //! All rules, a file for each part of 001 Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). Code motion: `motion`, `window` (of conditional terms), `absorb` (into an array's elements).
+//! `loops` (f), `fission` (g). Code motion: `motion` (of what `invariant` finds), `window` (of conditional terms), `absorb` (into an array's elements).
 //! Sharing: `anf` (A-normal form), `share`
 //! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
 //! sums). Small and sparse arrays: `unroll`, `arrays`, `band` (sparse rows). Sums: `linear`, `branch` (conditional terms), `few` (sparse
