@@ -62,7 +62,7 @@ pub enum Callable<'a> {
     Closure(Rc<Closure<'a>>),
     /// A case of a sum type, which takes its data.
     Case {
-        sum: Rc<super::record::Record>,
+        sum: Rc<super::ty::Record>,
         case: usize,
     },
     /// A free function of an expression: nothing is known of it but its type.

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::record::Record;
+use super::ty::Record;
 
 /// What a pattern matches.
 #[derive(Clone, Debug)]

@@ -9,8 +9,7 @@
 use std::rc::Rc;
 
 use super::infer::{Infer, Scope, Typed};
-use super::record::Record;
-use super::ty::Ty;
+use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::elsewhere;
 use crate::source::Span;

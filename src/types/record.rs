@@ -11,87 +11,11 @@ use std::rc::Rc;
 use super::canonical::Actual;
 use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::infer::Infer;
-use super::sum::Case;
-use super::ty::Ty;
+use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Atom, Expr, Labels, Recursive, Size, Type, Var};
+use crate::ir::{Atom, Expr, Labels, Size, Type, Var};
 use crate::source::Span;
 use crate::syntax::ast::{self, Name, Pattern, TypeDecl, TypeExpr};
-
-/// A declared record.
-#[derive(Debug)]
-pub struct Record {
-    pub name: Name,
-    pub(super) file: usize,
-    /// The sizes of its own: those it names, then those of lengths that its fields leave out.
-    pub sizes: Vec<Var>,
-    /// How many of them are named.
-    pub named: usize,
-    pub fields: Vec<Rc<str>>,
-    /// The types of the fields, over `sizes`.
-    pub parts: Vec<Ty>,
-    /// Of a sum type, whose fields are its tag and the data of its cases.
-    pub cases: Vec<Case>,
-    /// Of a sum type that contains itself: its values are rolled.
-    pub recursive: Option<Rc<Recursive>>,
-}
-
-impl Record {
-    /// Whether the names are fields, with `all` each of them.
-    pub(super) fn has(&self, names: &[&Name], all: bool) -> bool {
-        (!all || names.len() == self.fields.len()) && names.iter().all(|name| self.place(&name.text).is_some())
-    }
-
-    pub(super) fn place(&self, field: &str) -> Option<usize> {
-        self.fields.iter().position(|own| **own == *field).filter(|_| !self.is_sum())
-    }
-
-    pub fn is_sum(&self) -> bool {
-        !self.cases.is_empty()
-    }
-
-    /// The number of the case of this name.
-    pub fn case(&self, name: &str) -> Option<usize> {
-        self.cases.iter().position(|case| *case.name.text == *name)
-    }
-
-    /// The types of the fields with other sizes.
-    pub fn instance(&self, sizes: &[Size]) -> Vec<Ty> {
-        let replace = |size: &Size| {
-            size.substitute(&mut |atom| match atom {
-                Atom::Var(var) => self.sizes.iter().position(|own| own == var).and_then(|at| sizes.get(at).cloned()),
-                Atom::Unknown(_) | Atom::Term(_) => None,
-            })
-        };
-        self.parts.iter().map(|part| part.map(&mut { replace }, &mut Ty::Hole)).collect()
-    }
-
-    /// A field's type, without bounds by sizes that are no lengths: nothing says these of a value that is made.
-    fn stored(&self, template: &Ty) -> Ty {
-        let is_length = |var: &Var| self.parts.iter().any(|part| part.has_length(var));
-        let bounds: Vec<Var> = self.sizes.iter().filter(|var| !is_length(var)).cloned().collect();
-        if template.has_bound_of(&bounds) { template.without_bounds() } else { template.clone() }
-    }
-
-    /// What the named sizes are in an instance.
-    pub fn arguments(&self, parts: &[Ty]) -> Vec<Option<Size>> {
-        fn find(template: &Ty, ty: &Ty, var: &Var) -> Option<Size> {
-            match (template, ty) {
-                (Ty::Array(inner, size), Ty::Array(element, length)) => match size.as_var() == Some(var) {
-                    true => Some(length.clone()),
-                    false => find(inner, element, var),
-                },
-                (Ty::Index(Some(size)), Ty::Index(bound)) if size.as_var() == Some(var) => bound.clone(),
-                (Ty::Tuple(a) | Ty::Record(_, a), Ty::Tuple(b) | Ty::Record(_, b)) => {
-                    a.iter().zip(b.iter()).find_map(|(a, b)| find(a, b, var))
-                }
-                _ => None,
-            }
-        }
-        let of = |var: &Var| self.parts.iter().zip(parts).find_map(|(template, ty)| find(template, ty, var));
-        self.sizes.iter().take(self.named).map(of).collect()
-    }
-}
 
 impl Infer<'_> {
     pub(super) fn no_built_in(&mut self, name: &Name) {

@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 use super::infer::Infer;
 use super::modules::Modules;
-use super::record::{Record, labels};
-use super::ty::Ty;
+use super::record::labels;
+use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::Recursive;
 use crate::source::Span;

@@ -16,8 +16,8 @@ use std::rc::Rc;
 use super::canonical::Actual;
 use super::elaborate::{Elaborator, Result};
 use super::infer::{Infer, Scope};
-use super::record::{Record, component};
-use super::ty::Ty;
+use super::record::component;
+use super::ty::{Case, Data, Record, Ty};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::labels::Labels;
 use crate::ir::subst::substitute;
@@ -25,22 +25,6 @@ use crate::ir::{Atom, Expr, Function, Prim, Program, Size, Term, Type, Var, zero
 use crate::source::Span;
 use crate::syntax::BUILT_IN_TYPES;
 use crate::syntax::ast::{self, ExprKind, Name, Pattern, TypeDecl, TypeExpr};
-
-/// A case of a sum type.
-#[derive(Debug)]
-pub struct Case {
-    pub name: Name,
-    pub data: Option<Data>,
-}
-
-/// The data of a case.
-#[derive(Debug)]
-pub struct Data {
-    /// The component that they are.
-    pub part: usize,
-    /// Their type as it is declared, with lengths of the declaration's own.
-    pub declared: Ty,
-}
 
 /// What C, Futhark and the manifest call the data of a case after these fields: `circle`, and `tag_` for a case `Tag`.
 fn field(name: &str, before: &[Rc<str>]) -> Rc<str> {

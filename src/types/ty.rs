@@ -1,12 +1,18 @@
-//! Types during inference: core types with functions, and holes for what is not known yet.
+//! Types during inference: core types with functions, with the records and sum types that declarations make, and holes for what is not
+//! known yet.
+//!
+//! A record's type has its declaration with it, a [`Record`], whose fields have such types again. A sum type is the record of its tag and
+//! the data of its cases (`sum`).
+//!
+//!     type Camera = { focal: Double; centre: Vector<n> }   →   Record Camera [Double, Array(Double, n)]
 //!
 //! A type hole ([`Ty::Hole`]) carries a class (`Number`: Double or Index); `holes` has what is known of each and solves them by
 //! unification, `show` writes types as a user does.
 
 use std::rc::Rc;
 
-use super::record::Record;
-use crate::ir::{Recursive, Size, Type, Var};
+use crate::ir::{Atom, Recursive, Size, Type, Var};
+use crate::syntax::ast::Name;
 
 /// A type with holes.
 #[derive(Clone, Debug)]
@@ -16,12 +22,46 @@ pub enum Ty {
     Index(Option<Size>),
     Array(Rc<Ty>, Size),
     Tuple(Rc<[Ty]>),
-    /// A record and the types of its fields.
+    /// A record or a sum type and the types of its fields.
     Record(Rc<Record>, Rc<[Ty]>),
     /// A sum type that contains itself.
     Rec(Rc<Recursive>),
     Fun(Rc<[Ty]>, Rc<Ty>),
     Hole(u32),
+}
+
+/// A declared record or sum type.
+#[derive(Debug)]
+pub struct Record {
+    pub name: Name,
+    pub(super) file: usize,
+    /// The sizes of its own: those it names, then those of lengths that its fields leave out.
+    pub sizes: Vec<Var>,
+    /// How many of them are named.
+    pub named: usize,
+    pub fields: Vec<Rc<str>>,
+    /// The types of the fields, over `sizes`.
+    pub parts: Vec<Ty>,
+    /// Of a sum type, whose fields are its tag and the data of its cases.
+    pub cases: Vec<Case>,
+    /// Of a sum type that contains itself: its values are rolled.
+    pub recursive: Option<Rc<Recursive>>,
+}
+
+/// A case of a sum type.
+#[derive(Debug)]
+pub struct Case {
+    pub name: Name,
+    pub data: Option<Data>,
+}
+
+/// The data of a case.
+#[derive(Debug)]
+pub struct Data {
+    /// The component that they are.
+    pub part: usize,
+    /// Their type as it is declared, with lengths of the declaration's own.
+    pub declared: Ty,
 }
 
 /// What a hole may become.
@@ -170,5 +210,62 @@ impl Ty {
             Ty::Rec(of) => Type::Rec(of.clone()),
             Ty::Fun(..) | Ty::Hole(_) => return None,
         })
+    }
+}
+
+impl Record {
+    /// Whether the names are fields, with `all` each of them.
+    pub(super) fn has(&self, names: &[&Name], all: bool) -> bool {
+        (!all || names.len() == self.fields.len()) && names.iter().all(|name| self.place(&name.text).is_some())
+    }
+
+    pub(super) fn place(&self, field: &str) -> Option<usize> {
+        self.fields.iter().position(|own| **own == *field).filter(|_| !self.is_sum())
+    }
+
+    pub fn is_sum(&self) -> bool {
+        !self.cases.is_empty()
+    }
+
+    /// The number of the case of this name.
+    pub fn case(&self, name: &str) -> Option<usize> {
+        self.cases.iter().position(|case| *case.name.text == *name)
+    }
+
+    /// The types of the fields with other sizes.
+    pub fn instance(&self, sizes: &[Size]) -> Vec<Ty> {
+        let replace = |size: &Size| {
+            size.substitute(&mut |atom| match atom {
+                Atom::Var(var) => self.sizes.iter().position(|own| own == var).and_then(|at| sizes.get(at).cloned()),
+                Atom::Unknown(_) | Atom::Term(_) => None,
+            })
+        };
+        self.parts.iter().map(|part| part.map(&mut { replace }, &mut Ty::Hole)).collect()
+    }
+
+    /// A field's type, without bounds by sizes that are no lengths: nothing says these of a value that is made.
+    pub(super) fn stored(&self, template: &Ty) -> Ty {
+        let is_length = |var: &Var| self.parts.iter().any(|part| part.has_length(var));
+        let bounds: Vec<Var> = self.sizes.iter().filter(|var| !is_length(var)).cloned().collect();
+        if template.has_bound_of(&bounds) { template.without_bounds() } else { template.clone() }
+    }
+
+    /// What the named sizes are in an instance.
+    pub fn arguments(&self, parts: &[Ty]) -> Vec<Option<Size>> {
+        fn find(template: &Ty, ty: &Ty, var: &Var) -> Option<Size> {
+            match (template, ty) {
+                (Ty::Array(inner, size), Ty::Array(element, length)) => match size.as_var() == Some(var) {
+                    true => Some(length.clone()),
+                    false => find(inner, element, var),
+                },
+                (Ty::Index(Some(size)), Ty::Index(bound)) if size.as_var() == Some(var) => bound.clone(),
+                (Ty::Tuple(a) | Ty::Record(_, a), Ty::Tuple(b) | Ty::Record(_, b)) => {
+                    a.iter().zip(b.iter()).find_map(|(a, b)| find(a, b, var))
+                }
+                _ => None,
+            }
+        }
+        let of = |var: &Var| self.parts.iter().zip(parts).find_map(|(template, ty)| find(template, ty, var));
+        self.sizes.iter().take(self.named).map(of).collect()
     }
 }
