@@ -7,8 +7,9 @@
 use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
+use super::deferred::Deriv;
 use super::holes::Mismatch;
-use super::infer::{Bound, Deriv, Infer, Scope, Typed, smallest_index};
+use super::infer::{Bound, Infer, Scope, Typed, smallest_index};
 use super::suggest::{self, Candidate};
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;

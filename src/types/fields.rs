@@ -8,30 +8,13 @@
 
 use std::rc::Rc;
 
+use super::deferred::{Access, Fields};
 use super::infer::{Infer, Scope, Typed};
 use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::elsewhere;
 use crate::source::Span;
 use crate::syntax::ast::{self, Name, Pattern};
-
-/// What is done with a record, and with which fields.
-#[derive(Clone)]
-enum Use {
-    /// `c.f` or a pattern: the record's type.
-    Read(Ty),
-    /// A literal: the type of the result.
-    Make(Ty),
-    /// `{ c with f = x }`: the type of c, the type of the result.
-    Copy(Ty, Ty),
-}
-
-/// A use of fields whose record is not known yet.
-pub(super) struct Fields {
-    span: Span,
-    what: Use,
-    fields: Vec<(Name, Span, Ty)>,
-}
 
 impl Infer<'_> {
     pub(super) fn field(&mut self, base: &ast::Expr, name: &Name, span: Span, scope: &Scope) -> Typed {
@@ -43,7 +26,7 @@ impl Infer<'_> {
             return Typed { ty: result, value: None };
         }
         let base = self.expr(base, scope);
-        self.use_fields(Fields { span, what: Use::Read(base.ty), fields: vec![(name.clone(), name.span, result.clone())] });
+        self.use_fields(Fields { span, what: Access::Read(base.ty), fields: vec![(name.clone(), name.span, result.clone())] });
         Typed { ty: result, value: None }
     }
 
@@ -62,8 +45,8 @@ impl Infer<'_> {
         }
         let result = self.fresh_type();
         let what = match base {
-            Some(base) => Use::Copy(base, result.clone()),
-            None => Use::Make(result.clone()),
+            Some(base) => Access::Copy(base, result.clone()),
+            None => Access::Make(result.clone()),
         };
         self.use_fields(Fields { span, what, fields: values });
         Typed { ty: result, value: None }
@@ -73,7 +56,7 @@ impl Infer<'_> {
     pub(super) fn record_pattern(&mut self, fields: &[(Name, Pattern)], ty: &Ty, span: Span) -> Vec<Ty> {
         let types: Vec<Ty> = fields.iter().map(|_| self.fresh_type()).collect();
         let fields = fields.iter().zip(&types).map(|((name, _), ty)| (name.clone(), name.span, ty.clone())).collect();
-        self.use_fields(Fields { span, what: Use::Read(ty.clone()), fields });
+        self.use_fields(Fields { span, what: Access::Read(ty.clone()), fields });
         types
     }
 
@@ -91,9 +74,9 @@ impl Infer<'_> {
 
     /// Whether the record is known; with `last` it is the last declared one.
     fn decide_fields(&mut self, uses: &Fields, last: bool) -> bool {
-        let (Use::Read(known) | Use::Make(known) | Use::Copy(known, _)) = &uses.what;
+        let (Access::Read(known) | Access::Make(known) | Access::Copy(known, _)) = &uses.what;
         let names: Vec<&Name> = uses.fields.iter().map(|(name, ..)| name).collect();
-        let makes = matches!(uses.what, Use::Make(_));
+        let makes = matches!(uses.what, Access::Make(_));
         match self.holes.head(known) {
             Ty::Record(record, _) if record.has(&names, makes) => {
                 self.apply_record(uses, &record);
@@ -179,14 +162,14 @@ impl Infer<'_> {
         let of = |name: &Name| record.place(&name.text).and_then(|at| parts.get(at));
         let note = "the field has the type of its declaration";
         match &uses.what {
-            Use::Read(base) => {
+            Access::Read(base) => {
                 self.expect(uses.span, &ty, base, "its fields say which record it is");
                 for (name, span, found) in &uses.fields {
                     of(name).into_iter().for_each(|part| self.expect(*span, found, part, note));
                 }
             }
-            Use::Make(result) | Use::Copy(_, result) => {
-                if let Use::Copy(base, _) = &uses.what {
+            Access::Make(result) | Access::Copy(_, result) => {
+                if let Access::Copy(base, _) = &uses.what {
                     let (old, kept) = self.fresh_record(record);
                     self.expect(uses.span, &old, base, "its fields say which record it is");
                     for (at, (kept, part)) in kept.iter().zip(&parts).enumerate() {

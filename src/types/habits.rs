@@ -5,8 +5,8 @@
 
 use std::rc::Rc;
 
+use super::deferred::Operand;
 use super::infer::{Infer, Scope};
-use super::operator::Operand;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::elsewhere;

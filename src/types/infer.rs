@@ -8,12 +8,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::deferred::{Deriv, Fields, Rows, WaitingProduct};
 use super::env::Env;
 use super::holes::Holes;
 use super::modules::Modules;
-use super::recursion::Groups;
 use super::show::show_any_sizes;
 use super::ty::{Class, Record, Ty};
+use super::type_groups::Groups;
 use crate::budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Atom, Size, Type, Var};
@@ -35,15 +36,6 @@ pub struct Scheme {
     waiting: Vec<Deriv>,
     /// An error was reported inside: its uses are not looked at.
     pub broken: bool,
-}
-
-/// `deriv e x` whose type waits for those of e and x.
-#[derive(Clone, Debug)]
-pub(super) struct Deriv {
-    pub span: Span,
-    pub point: Ty,
-    pub subject: Ty,
-    pub result: Ty,
 }
 
 /// What the elaborator needs beyond the syntax tree, by place.
@@ -95,16 +87,16 @@ pub struct Infer<'a> {
     pub(super) at: usize,
     pub(super) waiting: Vec<Deriv>,
     /// Products whose operands are not known yet.
-    pub(super) products: Vec<super::operator::Waiting>,
+    pub(super) products: Vec<WaitingProduct>,
     /// Fields of records that are not known yet.
-    pub(super) fields: Vec<super::fields::Fields>,
+    pub(super) fields: Vec<Fields>,
     pub(super) records: Vec<Rc<Record>>,
     /// The type declarations that contain each other.
     pub(super) groups: Groups,
     /// The type declaration that is read.
     pub(super) declaring: Option<usize>,
     /// Matches whose rows are still to be looked at.
-    pub(super) rows: Vec<super::matching::Rows>,
+    pub(super) rows: Vec<Rows>,
     /// Whether a pattern may leave values to other rows.
     pub(super) in_row: bool,
     /// The file of the declaration.

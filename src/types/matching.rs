@@ -6,6 +6,7 @@
 //!     match s with | Circle r -> r | Box (a, b) -> a * b   →   if s.0 = 0 then let r = s.1 in r else let a = s.2.0 in …
 
 use super::canonical::has_unknown;
+use super::deferred::Rows;
 use super::elaborate::{Elaborator, Result, Scope as Names};
 use super::exhaustive::{self, Head, Pat, Steps};
 use super::infer::{Infer, Scope};
@@ -17,12 +18,6 @@ use crate::ir::zero::zero;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 use crate::syntax::ast::{self, Pattern, PatternKind, Row};
-
-/// A `match` whose rows are looked at when all types are known.
-pub(super) struct Rows {
-    span: Span,
-    patterns: Vec<Pattern>,
-}
 
 impl Infer<'_> {
     pub(super) fn matching(&mut self, value: &ast::Expr, rows: &[Row], span: Span, scope: &Scope) -> Ty {

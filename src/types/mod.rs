@@ -4,7 +4,8 @@
 //! inferred signature of each declaration, warnings. Four steps:
 //!
 //! 1. `modules` lists all declarations, each with the names it can see.
-//! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `holes`, `show`, `builtin`, `forms`).
+//! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `type_groups`, `holes`, `deferred`, `show`,
+//!    `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
 //!    `fields`, `slice`, `special` with `entry` and `nested`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
 //! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
@@ -18,6 +19,7 @@ mod bounded;
 mod builtin;
 mod canonical;
 mod counted;
+mod deferred;
 mod derive;
 mod elaborate;
 mod entry;
@@ -53,6 +55,7 @@ mod sum;
 mod tail;
 mod told;
 mod ty;
+mod type_groups;
 mod unused;
 
 use std::collections::{HashMap, HashSet};

@@ -7,6 +7,7 @@
 //!     M * (v + w)   →   matrixVectorMul M (vectorAdd v w)
 //!     v / a         →   build(length v, i. v[i] / a)
 
+use super::deferred::{Operand, Product, WaitingProduct};
 use super::elaborate::{Elaborator, Instance, Result};
 use super::holes::Holes;
 use super::infer::{Infer, Scope, Typed};
@@ -15,23 +16,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Type};
 use crate::source::Span;
 use crate::syntax::ast::{self, BinOp};
-
-/// A product or a quotient.
-pub(super) struct Product {
-    op: BinOp,
-    span: Span,
-    left: Operand,
-    right: Operand,
-}
-
-/// Where an operand stands, and its type.
-pub(super) type Operand = (Span, Ty);
-
-/// One that waits, and the type of what it gives.
-pub(super) struct Waiting {
-    product: Product,
-    result: Ty,
-}
 
 /// What is known of an operand.
 #[derive(Clone, Copy)]
@@ -89,7 +73,7 @@ impl Infer<'_> {
             return result;
         }
         let result = self.fresh_type();
-        self.products.push(Waiting { product, result: result.clone() });
+        self.products.push(WaitingProduct { product, result: result.clone() });
         result
     }
 
@@ -124,7 +108,7 @@ impl Infer<'_> {
     }
 
     /// Whether it could be decided; `last`: it is.
-    fn settle_product(&mut self, waiting: &Waiting, last: bool) -> bool {
+    fn settle_product(&mut self, waiting: &WaitingProduct, last: bool) -> bool {
         let Some(found) = self.decide(&waiting.product, Some(&waiting.result), last) else { return false };
         self.expect(waiting.product.span, &waiting.result, &found, "what an operator gives follows from its operands: annotate them");
         true
