@@ -6,8 +6,9 @@
 use std::rc::Rc;
 
 use super::builtin::{self, Builtin};
-use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, INLINE_DEPTH, Instance, Result, Scope, hole_name, type_mentions};
+use super::elaborate::{Elaborator, INLINE_DEPTH, Result, type_mentions};
 use super::infer::pattern_name;
+use super::scope::{Arg, Bind, Callable, Closure, Instance, Scope, hole_name};
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::size_term::has_most;

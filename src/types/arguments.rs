@@ -5,7 +5,7 @@
 //!
 //!     ifold (fun s i -> s) x n   →   values (1, x), (2, n), functions (0, fun s i -> s)
 
-use super::elaborate::{Arg, Callable};
+use super::scope::{Arg, Callable};
 use crate::ir::Expr;
 
 /// Some of a function's arguments, with their positions.

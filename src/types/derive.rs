@@ -12,7 +12,8 @@
 use std::rc::Rc;
 
 use super::builtin::Api;
-use super::elaborate::{Arg, Bind, Elaborator, Instance, Result, Scope};
+use super::elaborate::{Elaborator, Result};
+use super::scope::{Arg, Bind, Instance, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Labels, Name, Type, Var, doubles};
 use crate::source::Span;

@@ -16,6 +16,8 @@ use std::rc::Rc;
 use super::builtin::{self, Builtin};
 use super::env::Env;
 use super::infer::{Infer, parameters, smallest_index};
+use super::making::{Making, Passed, Special};
+use super::scope::{Arg, Bind, Callable, Instance, Scope, hole_name};
 use super::told::Told;
 use super::ty::Ty;
 use super::{LengthsOfData, OfData};
@@ -24,83 +26,11 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::prove::Facts;
 use crate::ir::{Expr, Name, Prim, Program, Size, Status, Type, Var};
 use crate::source::Span;
-use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind, TypeExpr};
+use crate::syntax::ast::{self, ExprKind, Pattern, PatternKind};
 
 /// An error was reported; the term that caused it has no core.
 pub struct Failed;
 pub type Result<T> = std::result::Result<T, Failed>;
-
-/// What open holes are at one use of a polymorphic function.
-pub type Instance = Rc<Vec<(u32, Ty)>>;
-
-/// What a name is bound to.
-#[derive(Clone)]
-pub enum Bind<'a> {
-    /// A variable or a literal.
-    Value(Expr),
-    Function(Callable<'a>),
-}
-
-/// Names, size names and open holes in scope.
-#[derive(Clone)]
-pub struct Scope<'a> {
-    pub values: Env<Bind<'a>>,
-    pub sizes: Env<Size>,
-    pub types: Env<Ty>,
-    /// The declaration this is in.
-    pub at: usize,
-}
-
-/// Something that can be applied.
-#[derive(Clone)]
-pub enum Callable<'a> {
-    Builtin(Builtin),
-    Global {
-        index: usize,
-        instance: Instance,
-    },
-    Closure(Rc<Closure<'a>>),
-    /// A case of a sum type, which takes its data.
-    Case {
-        sum: Rc<super::ty::Record>,
-        case: usize,
-    },
-    /// A free function of an expression: nothing is known of it but its type.
-    Free {
-        name: Rc<str>,
-        result: Ty,
-    },
-}
-
-/// A local function or a `fun`, with the scope it closes over.
-pub struct Closure<'a> {
-    pub id: u32,
-    /// `None` for a `fun` that is passed on the spot: it is expanded where it is applied.
-    pub name: Option<Rc<str>>,
-    pub params: &'a [Pattern],
-    pub result: Option<&'a TypeExpr>,
-    pub body: &'a ast::Expr,
-    pub scope: Scope<'a>,
-    /// What its own holes are at this use.
-    pub instance: Instance,
-    /// Where its body has its name.
-    pub recursion: Option<Siblings<'a>>,
-}
-
-/// The functions of a local `let rec`, one of which a closure is.
-#[derive(Clone)]
-pub struct Siblings<'a> {
-    pub functions: &'a [ast::LocalFun],
-    /// The number of each.
-    pub ids: Rc<[u32]>,
-}
-
-/// An argument of an application.
-#[derive(Clone)]
-pub enum Arg<'a> {
-    Value(Expr),
-    Function(Callable<'a>),
-}
 
 /// A `let` or `check` to be put around the term of the innermost scope.
 pub(super) enum Pending {
@@ -114,7 +44,7 @@ pub struct Elaborator<'a> {
     pub modules: &'a super::modules::Modules,
     pub program: Program,
     pub diagnostics: Diagnostics,
-    pub(super) memo: HashMap<String, Rc<super::special::Special>>,
+    pub(super) memo: HashMap<String, Rc<Special>>,
     pub(super) taken: HashSet<Rc<str>>,
     /// Whether the gradient in a Double is a `vjp`.
     pub(super) keep_gradients: bool,
@@ -137,9 +67,9 @@ pub struct Elaborator<'a> {
     /// Functions that are called as they are declared: no argument is a function.
     pub(super) plain: HashSet<Rc<str>>,
     /// The recursive functions whose bodies are being made, the innermost last.
-    pub(super) making: Vec<super::nested::Making>,
+    pub(super) making: Vec<Making>,
     /// What the calls of the one made last pass on.
-    pub(super) passed: Rc<super::passed::Passed>,
+    pub(super) passed: Rc<Passed>,
 }
 
 /// What belongs to the core function that is being made.
@@ -385,6 +315,15 @@ impl<'a> Elaborator<'a> {
         Expr::var(&var)
     }
 
+    /// Puts a check around the term of the innermost scope.
+    pub(super) fn check(&mut self, condition: Expr, status: Status, span: Span) {
+        if let Some(scope) = self.local.pending.last_mut() {
+            scope.push(Pending::Check(condition, status, span));
+        }
+    }
+
+    // ---- sizes ----
+
     /// Remembers what a variable of this value is as a size.
     pub(super) fn knows(&mut self, var: &Var, value: &Expr) {
         if let Some(size) = Size::try_of_expr(value) {
@@ -397,9 +336,32 @@ impl<'a> Elaborator<'a> {
         self.note(var);
     }
 
-    pub(super) fn check(&mut self, condition: Expr, status: Status, span: Span) {
-        if let Some(scope) = self.local.pending.last_mut() {
-            scope.push(Pending::Check(condition, status, span));
+    /// What is told of a value here.
+    pub(super) fn told(&self, value: &Expr) -> Told {
+        Told::of(value, &|var| match (self.local.told.get(var), self.local.known.get(var)) {
+            (Some(told), _) => Some(told.clone()),
+            (None, Some(size)) => Some(Told::of_size(size.clone())),
+            (None, None) => None,
+        })
+    }
+
+    /// Remembers what is told of a variable.
+    pub(super) fn tell(&mut self, var: &Var, told: Told) {
+        match told {
+            Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
+            told @ (Told::Nothing | Told::Parts(_)) => {
+                if !told.is_nothing() {
+                    self.local.told.insert(var.clone(), told);
+                }
+            }
+        }
+    }
+
+    /// The size of an Index or Bool term, unknown where it is none.
+    pub(super) fn size_of(&self, value: &Expr) -> Size {
+        match Size::try_of_expr(value) {
+            Some(size) => self.normal(&size),
+            None => self.told(value).size().cloned().unwrap_or_else(Size::unknown),
         }
     }
 
@@ -475,11 +437,6 @@ impl<'a> Elaborator<'a> {
         let decl = &self.modules.globals[index].decl;
         parameters(&decl.params, &decl.body)
     }
-}
-
-/// The name under which a scope keeps what a hole is.
-pub fn hole_name(id: u32) -> Rc<str> {
-    format!("'{id}").into()
 }
 
 pub(super) fn type_mentions(ty: &Type, var: &Var) -> bool {

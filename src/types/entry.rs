@@ -9,7 +9,8 @@
 
 use std::rc::Rc;
 
-use super::elaborate::{Arg, Elaborator, Instance, Result};
+use super::elaborate::{Elaborator, Result};
+use super::scope::{Arg, Instance};
 use super::sum::is_guarded;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;

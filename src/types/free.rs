@@ -10,8 +10,9 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::elaborate::{Arg, Bind, Callable, Elaborator, Result, Scope};
+use super::elaborate::{Elaborator, Result};
 use super::infer::{Infer, infer};
+use super::scope::{Arg, Bind, Callable, Scope};
 use super::ty::Ty;
 use super::{builtin, modules, suggest};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, nearest};
@@ -75,7 +76,7 @@ fn suspicious(free: &FreeName, library: &[Rc<str>]) -> Option<Diagnostic> {
 }
 
 /// What the holes of the parameters are: Double where nothing decides.
-fn opened(infer: &Infer, index: usize) -> super::elaborate::Instance {
+fn opened(infer: &Infer, index: usize) -> super::scope::Instance {
     let params = &infer.schemes[index].params;
     Rc::new(params.iter().flat_map(|param| infer.holes.open(param)).map(|id| (id, Ty::Double)).collect())
 }
@@ -187,7 +188,7 @@ fn component(pattern: &Pattern, body: &ast::Expr) -> Option<usize> {
 
 impl<'a> Elaborator<'a> {
     /// The function that an expression with free names is.
-    fn free_entry(&mut self, index: usize, instance: &super::elaborate::Instance) -> Result<Rc<str>> {
+    fn free_entry(&mut self, index: usize, instance: &super::scope::Instance) -> Result<Rc<str>> {
         let scheme = self.infer.schemes[index].clone();
         let mut scope = self.declaration_scope(index, instance);
         let (patterns, body) = self.declaration(index);

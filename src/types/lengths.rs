@@ -8,8 +8,9 @@
 //!     ifold (fun o i -> if c i then Some v else o) None n   →   a state with room for v, whose first value is None
 
 use super::canonical::{Needed, has_unknown};
-use super::elaborate::{Arg, Callable, Elaborator, Result};
+use super::elaborate::{Elaborator, Result};
 use super::matching::{in_sums, part};
+use super::scope::{Arg, Callable};
 use super::ty::Ty;
 use crate::ir::prove::Facts;
 use crate::ir::{Expr, Size, Term, Type, Var};

@@ -7,11 +7,12 @@
 
 use super::canonical::has_unknown;
 use super::deferred::Rows;
-use super::elaborate::{Elaborator, Result, Scope as Names};
+use super::elaborate::{Elaborator, Result};
 use super::exhaustive::{self, Head, Pat, Steps};
 use super::infer::{Infer, Scope};
 use super::lengths::{disagree, leaves};
 use super::record::component;
+use super::scope::Scope as Names;
 use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::zero::zero;

@@ -7,8 +7,10 @@
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `type_groups`, `holes`, `deferred`, `show`,
 //!    `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with
-//!    `fields`, `slice`, `special` with `entry` and `nested`, `canonical`, `shapes`), and turns the differentiation API into `dual` and `vjp` (`derive`).
-//! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses, `slopes` of roots that have no derivative at 0.
+//!    `fields`, `slice`, `special` with `entry` and `nested`, `canonical`, `shapes`; over `scope`, `making` and `told`), and turns the
+//!    differentiation API into `dual` and `vjp` (`derive`).
+//! 4. `library` describes the library's functions. `signature` prints what was inferred; `unused` warns of names that nothing uses,
+//!    `slopes` of roots that have no derivative at 0.
 //!
 //!     let sq x = x * x   →   sq (x: Double) : Double = x * x
 
@@ -35,6 +37,7 @@ mod holes;
 mod infer;
 mod lengths;
 mod library;
+mod making;
 mod matching;
 pub mod modules;
 mod nested;
@@ -43,6 +46,7 @@ mod passed;
 mod pattern;
 mod record;
 mod recursion;
+mod scope;
 mod shapes;
 mod show;
 mod signature;
@@ -74,7 +78,8 @@ pub use modules::Loader;
 pub use signature::Signature;
 pub use specialise::FixedSize;
 
-use elaborate::{Elaborator, Instance};
+use elaborate::Elaborator;
+use scope::Instance;
 use ty::{Class, Ty};
 
 /// Whether a name is a built-in function or differentiation form, where no declaration has it.

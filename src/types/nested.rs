@@ -10,12 +10,12 @@
 use std::rc::Rc;
 
 use super::arguments::{apart, arguments, function_key};
-use super::elaborate::{Arg, Bind, Callable, Closure, Elaborator, Instance, Result, Scope, Siblings};
-use super::env::Env;
+use super::elaborate::{Elaborator, Result};
 use super::lengths::with_lengths_of_its_own;
+use super::making::{Ahead, InSums, Making, Recursive, Special};
 use super::matching::in_sums;
-use super::passed::{InSums, Passed};
-use super::special::{Slot, Special};
+use super::scope::{Arg, Closure, Instance, Scope, Siblings};
+use super::special::Slot;
 use super::ty::Ty;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Size, Type, Var};
@@ -28,105 +28,6 @@ const TIMES: usize = 2;
 
 /// A recursive function may be made for so many choices of its functions inside each other: all orders of four.
 const CHOICES: usize = 24;
-
-/// A recursive function of the source.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Recursive {
-    /// By its number.
-    Declaration(usize),
-    /// A local function by its number.
-    Local(u32),
-}
-
-/// A recursive function whose body is being made.
-pub(super) struct Making {
-    of: Recursive,
-    key: String,
-    functions: String,
-    /// Its function arguments that are closures: their numbers, and where they are written.
-    closures: Vec<(u32, Span)>,
-    text: Span,
-    /// The lengths in its parameters' sums.
-    pub(super) lengths: InSums,
-    /// What its calls of itself pass on.
-    pub(super) passed: Passed,
-}
-
-impl Making {
-    pub fn new((of, key): (Recursive, &str), functions: &[(usize, Callable)], text: Span, lengths: InSums) -> Making {
-        let closures = functions.iter().filter_map(|(_, function)| match function {
-            Callable::Closure(closure) => Some((closure.id, closure.body.span)),
-            Callable::Builtin(_) | Callable::Global { .. } | Callable::Case { .. } | Callable::Free { .. } => None,
-        });
-        Making {
-            of,
-            key: key.to_string(),
-            functions: function_key(functions),
-            closures: closures.collect(),
-            text,
-            lengths,
-            passed: Passed::default(),
-        }
-    }
-
-    /// Under which its callers find it.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// Whether it is a local function, whose sizes are those of the scope around it too.
-    pub fn is_local(&self) -> bool {
-        matches!(self.of, Recursive::Local(_))
-    }
-
-    /// Whether it is this function, of the same functions.
-    pub fn is(&self, of: Recursive, functions: &str) -> bool {
-        self.of == of && self.functions == functions
-    }
-
-    fn is_given_anew(&self, (id, text): (u32, Span)) -> bool {
-        self.closures.iter().any(|(known, place)| *place == text && *known != id)
-    }
-}
-
-impl<'a> Siblings<'a> {
-    /// The names of the scope, and the functions.
-    fn bound(&self, scope: &Scope<'a>, instance: &Instance) -> Env<Bind<'a>> {
-        self.functions.iter().zip(&*self.ids).fold(scope.values.clone(), |values, (fun, id)| {
-            let closure = Closure {
-                id: *id,
-                name: Some(fun.name.text.clone()),
-                params: &fun.params,
-                result: fun.result.as_ref(),
-                body: &fun.value,
-                scope: scope.clone(),
-                instance: instance.clone(),
-                recursion: fun.recursion.as_ref().map(|_| self.clone()),
-            };
-            values.with(&fun.name.text, Bind::Function(Callable::Closure(Rc::new(closure))))
-        })
-    }
-}
-
-impl Closure<'_> {
-    /// What the source says of its calls of itself.
-    fn written(&self) -> Option<&Recursion> {
-        let siblings = self.recursion.as_ref()?;
-        let at = siblings.ids.iter().position(|id| *id == self.id)?;
-        siblings.functions.get(at)?.recursion.as_ref()
-    }
-}
-
-/// What is known of a recursive function while its body is made.
-pub(super) struct Ahead {
-    /// Under which its callers find it.
-    pub key: String,
-    /// The type of the result, and the same with the lengths that are known.
-    pub template: Ty,
-    pub result: Type,
-    /// The name of the parameter that `decreases` names.
-    pub measure: Option<String>,
-}
 
 impl<'a> Elaborator<'a> {
     /// The scope of the body of a `let` of functions.
@@ -237,7 +138,7 @@ impl<'a> Elaborator<'a> {
         if closure.recursion.is_some() {
             // inside, it has the sizes that it is called with from outside, but in sums
             let around = self.making.iter().rev().find(|around| around.is(of, &function_keys));
-            let around = around.map(|making| making.key.clone());
+            let around = around.map(|making| making.key().to_string());
             if let Some(special) = around.as_ref().and_then(|key| self.memo.get(key)).cloned() {
                 for ((slot, param), at) in slots.iter_mut().zip(&special.params).zip(&used) {
                     let place = if slot.arg.span().is_none() { span } else { slot.arg.span() };

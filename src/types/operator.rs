@@ -8,9 +8,10 @@
 //!     v / a         →   build(length v, i. v[i] / a)
 
 use super::deferred::{Operand, Product, WaitingProduct};
-use super::elaborate::{Elaborator, Instance, Result};
+use super::elaborate::{Elaborator, Result};
 use super::holes::Holes;
 use super::infer::{Infer, Scope, Typed};
+use super::scope::{Arg, Instance};
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Type};
@@ -228,7 +229,7 @@ impl<'a> Elaborator<'a> {
             if ranks.first() == Some(&0) {
                 args.reverse();
             }
-            let args = args.into_iter().map(super::elaborate::Arg::Value).collect();
+            let args = args.into_iter().map(Arg::Value).collect();
             return self.apply_global(index, &Instance::default(), args, span);
         }
         self.elementwise(Prim::from(op), args, span)

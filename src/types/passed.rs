@@ -12,35 +12,15 @@ use std::rc::Rc;
 use super::OfData;
 use super::arguments::{apart, function_key, values};
 use super::canonical::has_unknown;
-use super::elaborate::{Arg, Elaborator, Failed, Result};
+use super::elaborate::{Elaborator, Failed, Result};
 use super::lengths::{has_sum, leaves, with_lengths_of_its_own};
+use super::making::{InSums, Recursive, Special};
 use super::matching::{in_sums, part};
-use super::nested::Recursive;
-use super::special::Special;
+use super::scope::Arg;
 use super::ty::Ty;
 use crate::ir::program::match_sizes;
 use crate::ir::{Atom, Expr, Size, Type, Var, var};
 use crate::source::Span;
-
-/// The lengths in the sums among the parameters of a recursive function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum InSums {
-    /// Those of the arguments.
-    Given,
-    /// Any.
-    Own,
-    /// Those of the arguments, on which all calls agree: what a call inside passes has room for them.
-    Shared,
-}
-
-/// What the calls of a recursive function inside itself pass on in sums.
-#[derive(Default)]
-pub(super) struct Passed {
-    /// Whether some has other lengths than the parameters.
-    is_other: bool,
-    /// What is passed for each parameter.
-    values: Vec<Vec<Expr>>,
-}
 
 /// What makes a function for arguments, and the call of it.
 type Make<'m, 'a, T> = &'m mut dyn FnMut(&mut Elaborator<'a>, Vec<Arg<'a>>, InSums) -> Result<(T, Rc<Special>)>;

@@ -4,9 +4,10 @@
 //!
 //!     let (a, b) = p   →   a is p.0, b is p.1
 
-use super::elaborate::{Bind, Elaborator, Result, Scope};
+use super::elaborate::{Elaborator, Result};
 use super::infer::pattern_name;
 use super::record;
+use super::scope::{Bind, Scope};
 use crate::ir::{Expr, Labels, Name, Term};
 use crate::syntax::ast::{Pattern, PatternKind, TypeExprKind};
 

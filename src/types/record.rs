@@ -9,8 +9,9 @@
 use std::rc::Rc;
 
 use super::canonical::Actual;
-use super::elaborate::{Elaborator, Result, Scope as Names};
+use super::elaborate::{Elaborator, Result};
 use super::infer::Infer;
+use super::scope::Scope as Names;
 use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Labels, Size, Type, Var};

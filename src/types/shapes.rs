@@ -9,7 +9,8 @@
 
 use std::collections::hash_map::Entry;
 
-use super::elaborate::{Elaborator, Result, Scope};
+use super::elaborate::{Elaborator, Result};
+use super::scope::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Atom, Expr, Prim, Size, Status, Type, Var};
 use crate::source::Span;

@@ -7,8 +7,9 @@
 //!     v[2..4]   →   build(3, i. v[i + 2])
 //!     v[a..]    →   build(length v - a, i. v[i + a])
 
-use super::elaborate::{Elaborator, Result, Scope as Names};
+use super::elaborate::{Elaborator, Result};
 use super::infer::{Infer, Scope, Typed};
+use super::scope::Scope as Names;
 use super::ty::Ty;
 use crate::ir::{Expr, Prim, Size, Type, Var};
 use crate::source::Span;

@@ -11,54 +11,16 @@ use super::OfData;
 use super::arguments::{apart, arguments, function_key};
 use super::bounded;
 use super::canonical::{Actual, Canonical, Needed, has_unknown, lone, ty_mentions};
-use super::elaborate::{Arg, Elaborator, Instance, Result};
+use super::elaborate::{Elaborator, Result};
 use super::infer::Scheme;
 use super::lengths::{fits, has_sum};
-use super::nested::{Ahead, Making, Recursive};
-use super::passed::{InSums, Passed};
+use super::making::{Ahead, InSums, Making, Recursive, Special};
+use super::scope::{Arg, Instance};
 use super::told::Told;
 use super::ty::Ty;
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Atom, Expr, Function, Name, Size, Term, Type, Var};
 use crate::source::Span;
-
-/// A core function that was made, as its callers see it.
-#[derive(Clone)]
-pub struct Special {
-    pub name: Rc<str>,
-    /// The value parameters, then what else the body needs, as bound while the body was made.
-    pub(super) params: Vec<Var>,
-    extra: Vec<Var>,
-    result: Type,
-    /// What of the value is a size that the shapes and Index arguments tell: `matrixRows m` is one.
-    value: Told,
-    /// Whether the value is one only after a check, so that it has to be called.
-    is_checked: bool,
-    /// What its calls of itself pass on.
-    pub(super) passed: Rc<Passed>,
-}
-
-impl Special {
-    /// The same whose calls of itself pass this on.
-    pub(super) fn passing(&self, passed: Rc<Passed>) -> Special {
-        Special { passed, ..self.clone() }
-    }
-
-    /// The function with its body.
-    fn function(&self, sizes: Vec<Var>, body: Expr, doc: Option<String>, span: Span) -> Function {
-        Function {
-            name: self.name.clone(),
-            doc,
-            sizes,
-            params: self.params.iter().chain(&self.extra).cloned().collect(),
-            result: self.result.clone(),
-            body,
-            is_entry: false,
-            span,
-            labels: Vec::new(),
-        }
-    }
-}
 
 /// What a body needs beside the parameters: further values, and sizes that shapes tell; and what only data says of its lengths.
 struct Beside {

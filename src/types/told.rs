@@ -1,11 +1,10 @@
 //! What a value's Indexes and Bools are as sizes, also inside tuples.
 //!
-//! In: a value, or a function's body. Out: for each Index and Bool in it the size that it is, where total Index operations compute it from
-//! what is in scope, so that a length may be taken from a tuple as from a variable.
+//! In: a term, and what is known of its variables. Out: for each Index and Bool in it the size that it is, where total Index operations
+//! compute it from what is in scope, so that a length may be taken from a tuple as from a variable.
 //!
 //!     let (q, y) = half n x in build q (fun i -> y)   →   q is n / 2
 
-use super::elaborate::Elaborator;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
 
 /// See the module's head.
@@ -22,6 +21,10 @@ impl Told {
             Told::Size(size) => Some(size),
             Told::Nothing | Told::Parts(_) => None,
         }
+    }
+
+    pub fn of_size(size: Size) -> Told {
+        if size.has_unknown() { Told::Nothing } else { Told::Size(size) }
     }
 
     fn part(self, k: usize) -> Told {
@@ -43,7 +46,7 @@ impl Told {
     pub fn map(&self, f: &mut dyn FnMut(&Size) -> Size) -> Told {
         match self {
             Told::Nothing => Told::Nothing,
-            Told::Size(size) => of_size(f(size)),
+            Told::Size(size) => Told::of_size(f(size)),
             Told::Parts(parts) => Told::Parts(parts.iter().map(|part| part.map(f)).collect()),
         }
     }
@@ -72,10 +75,10 @@ impl Told {
             Term::Prim(prim, args) if Size::try_of_expr(expr).is_none() => {
                 let args = args.iter().map(|arg| term(of(arg).size()?, arg.ty())).collect::<Option<_>>();
                 let size = args.and_then(|args| Size::try_of_expr(&Expr::prim(*prim, args)));
-                size.map_or(Told::Nothing, of_size)
+                size.map_or(Told::Nothing, Told::of_size)
             }
             _ if matches!(expr.ty(), Type::Index(_) | Type::Bool) => Size::try_of_expr(expr).map_or(Told::Nothing, |size| {
-                of_size(size.substitute(&mut |atom| match atom {
+                Told::of_size(size.substitute(&mut |atom| match atom {
                     Atom::Var(var) => known(var)?.size().cloned(),
                     Atom::Term(_) | Atom::Unknown(_) => None,
                 }))
@@ -83,10 +86,6 @@ impl Told {
             _ => Told::Nothing,
         }
     }
-}
-
-fn of_size(size: Size) -> Told {
-    if size.has_unknown() { Told::Nothing } else { Told::Size(size) }
 }
 
 fn parts(ty: &Type) -> usize {
@@ -110,7 +109,7 @@ fn chosen(cond: &Told, a: Told, b: Told) -> Told {
         (Told::Parts(a), Told::Parts(b)) => Told::Parts(a.into_iter().zip(b).map(|(a, b)| chosen(cond, a, b)).collect()),
         (Told::Size(a), Told::Size(b)) => {
             let choice = || Some(Expr::if_(term(cond.size()?, &Type::Bool)?, a.to_expr()?, b.to_expr()?));
-            choice().and_then(|choice| Size::try_of_expr(&choice)).map_or(Told::Nothing, of_size)
+            choice().and_then(|choice| Size::try_of_expr(&choice)).map_or(Told::Nothing, Told::of_size)
         }
         _ => Told::Nothing,
     }
@@ -121,35 +120,4 @@ fn term(size: &Size, ty: &Type) -> Option<Expr> {
     let expr = size.to_expr()?;
     let is_number = *ty == Type::Bool && *expr.ty() != Type::Bool;
     Some(if is_number { Expr::prim(Prim::Ne, vec![expr, Expr::index(0)]) } else { expr })
-}
-
-impl Elaborator<'_> {
-    /// What is told of a value here.
-    pub(super) fn told(&self, value: &Expr) -> Told {
-        Told::of(value, &|var| match (self.local.told.get(var), self.local.known.get(var)) {
-            (Some(told), _) => Some(told.clone()),
-            (None, Some(size)) => Some(of_size(size.clone())),
-            (None, None) => None,
-        })
-    }
-
-    /// Remembers what is told of a variable.
-    pub(super) fn tell(&mut self, var: &Var, told: Told) {
-        match told {
-            Told::Size(size) => _ = self.local.known.insert(var.clone(), size),
-            told @ (Told::Nothing | Told::Parts(_)) => {
-                if !told.is_nothing() {
-                    self.local.told.insert(var.clone(), told);
-                }
-            }
-        }
-    }
-
-    /// The size of an Index or Bool term, unknown where it is none.
-    pub(super) fn size_of(&self, value: &Expr) -> Size {
-        match Size::try_of_expr(value) {
-            Some(size) => self.normal(&size),
-            None => self.told(value).size().cloned().unwrap_or_else(Size::unknown),
-        }
-    }
 }
