@@ -9,10 +9,10 @@
 
 use super::canonical::{Needed, has_unknown};
 use super::elaborate::{Elaborator, Result};
-use super::matching::{in_sums, part};
 use super::scope::{Arg, Callable};
 use super::ty::Ty;
 use crate::ir::prove::Facts;
+use crate::ir::zero::zero;
 use crate::ir::{Expr, Size, Term, Type, Var};
 use crate::source::Span;
 
@@ -44,6 +44,50 @@ impl<'a> Elaborator<'a> {
             fitted.unwrap_or(value)
         };
         (fit(then, &a, &wanted_a), fit(otherwise, &b, &wanted_b))
+    }
+
+    /// A value with other lengths in the data of cases that it is never of: these are zeros, as many as the type says.
+    pub(super) fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
+        let have = value.ty().without_bounds();
+        if have == wanted.without_bounds() {
+            return value;
+        }
+        let span = value.span();
+        // where the whole has the wanted length, each branch keeps its own
+        let inside = |this: &mut Self, part: &Expr| {
+            let wanted = where_they_differ(&part.ty().without_bounds(), &have, wanted);
+            let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), &wanted)));
+            fitted.unwrap_or_else(|_| part.clone())
+        };
+        match value.term() {
+            Term::If(cond, a, b) => {
+                let (a, b) = (inside(self, a), inside(self, b));
+                let joined = Expr::if_(cond.clone(), a, b);
+                return Expr::with_type(joined.term().clone(), wanted.with_bounds_of(joined.ty()), span);
+            }
+            Term::Let(x, of, body) => return Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
+            Term::Check { cond, status, body } => return Expr::check(cond.clone(), *status, inside(self, body)).at(span),
+            _ => {}
+        }
+        match (&have, wanted) {
+            (Type::Tuple(_), Type::Tuple(types)) => {
+                let parts: Vec<Expr> = if let Term::Tuple(parts) = value.term() {
+                    parts.clone()
+                } else {
+                    let whole = self.name("value", value);
+                    (0..types.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
+                };
+                Expr::tuple(parts.into_iter().zip(types.iter()).map(|(part, ty)| self.with_lengths(part, ty)).collect()).at(span)
+            }
+            (Type::Array(_, n), Type::Array(element, m)) if n == m => {
+                let array = self.name("value", value);
+                Expr::build(Expr::dim(array.clone(), 0), "i", |i| {
+                    Expr::bind("item", Expr::get(array, i), |item| self.with_lengths(item, element))
+                })
+                .at(span)
+            }
+            _ => zero(wanted).unwrap_or(value),
+        }
     }
 
     /// A value's type, with the lengths of another where the value is never of the case.
@@ -312,10 +356,43 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// The first type, but the lengths in its sums made of those of both.
+pub(super) fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
+    fn lengths(a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
+        match (a, b) {
+            (Type::Array(x, n), Type::Array(y, m)) => Type::array(lengths(x, y, of), of(n, m)),
+            (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| lengths(x, y, of)).collect()),
+            _ => a.clone(),
+        }
+    }
+    match (template, a, b) {
+        (Ty::Record(sum, _), _, _) if sum.is_sum() => lengths(a, b, of),
+        (Ty::Record(_, parts), _, _) if parts.len() == 1 => parts.first().map_or(a.clone(), |part| in_sums(part, a, b, of)),
+        (Ty::Array(element, _), Type::Array(x, n), Type::Array(y, _)) => Type::array(in_sums(element, x, y, of), n.clone()),
+        (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(xs), Type::Tuple(ys)) => {
+            Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).map(|(part, (x, y))| in_sums(part, x, y, of)).collect())
+        }
+        _ => a.clone(),
+    }
+}
+
 /// A type with such lengths in its sums, but where the declaration says a number, which nothing changes.
 pub(super) fn with_lengths_of_its_own(template: &Ty, ty: &Type, length: &mut dyn FnMut() -> Size) -> Type {
     let declared = template.to_core().unwrap_or_else(|| ty.map_sizes(&mut |_| Size::unknown()));
     in_sums(template, ty, &declared, &mut |_, said| said.as_constant().map_or_else(&mut *length, Size::constant))
+}
+
+/// A branch's type with the wanted lengths where they are not those of the whole.
+fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
+    match (branch, whole, wanted) {
+        (Type::Array(own, length), Type::Array(have, n), Type::Array(want, m)) => {
+            Type::array(where_they_differ(own, have, want), if n == m { length.clone() } else { m.clone() })
+        }
+        (Type::Tuple(own), Type::Tuple(have), Type::Tuple(want)) => Type::tuple(
+            own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect(),
+        ),
+        _ => branch.clone(),
+    }
 }
 
 /// A type whose tags say how many cases there are.
@@ -356,6 +433,12 @@ fn arrays(ty: &Type, like: &Type, found: &mut Vec<Type>) {
         _ if ty.same_shape(like) => found.push(ty.clone()),
         Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => {}
     }
+}
+
+/// A component of a tuple, which may be written as one.
+pub(super) fn part(value: &Expr, at: usize) -> Expr {
+    let written = if let Term::Tuple(values) = value.term() { values.get(at).cloned() } else { None };
+    written.unwrap_or_else(|| Expr::proj(value.clone(), at))
 }
 
 /// The values that a choice is between.

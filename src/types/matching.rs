@@ -10,12 +10,11 @@ use super::deferred::Rows;
 use super::elaborate::{Elaborator, Result};
 use super::exhaustive::{self, Head, Pat, Steps};
 use super::infer::{Infer, Scope};
-use super::lengths::{disagree, leaves};
+use super::lengths::{disagree, in_sums, leaves, part};
 use super::record::component;
 use super::scope::Scope as Names;
 use super::ty::{Record, Ty};
 use crate::diagnostic::Diagnostic;
-use crate::ir::zero::zero;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 use crate::syntax::ast::{self, Pattern, PatternKind, Row};
@@ -184,50 +183,6 @@ impl<'a> Elaborator<'a> {
         Ok(fitted)
     }
 
-    /// A value with other lengths in the data of cases that it is never of: these are zeros, as many as the type says.
-    pub(super) fn with_lengths(&mut self, value: Expr, wanted: &Type) -> Expr {
-        let have = value.ty().without_bounds();
-        if have == wanted.without_bounds() {
-            return value;
-        }
-        let span = value.span();
-        // where the whole has the wanted length, each branch keeps its own
-        let inside = |this: &mut Self, part: &Expr| {
-            let wanted = where_they_differ(&part.ty().without_bounds(), &have, wanted);
-            let fitted = this.in_branch(|this| Ok(this.with_lengths(part.clone(), &wanted)));
-            fitted.unwrap_or_else(|_| part.clone())
-        };
-        match value.term() {
-            Term::If(cond, a, b) => {
-                let (a, b) = (inside(self, a), inside(self, b));
-                let joined = Expr::if_(cond.clone(), a, b);
-                return Expr::with_type(joined.term().clone(), wanted.with_bounds_of(joined.ty()), span);
-            }
-            Term::Let(x, of, body) => return Expr::let_(x.clone(), of.clone(), inside(self, body)).at(span),
-            Term::Check { cond, status, body } => return Expr::check(cond.clone(), *status, inside(self, body)).at(span),
-            _ => {}
-        }
-        match (&have, wanted) {
-            (Type::Tuple(_), Type::Tuple(types)) => {
-                let parts: Vec<Expr> = if let Term::Tuple(parts) = value.term() {
-                    parts.clone()
-                } else {
-                    let whole = self.name("value", value);
-                    (0..types.len()).map(|at| Expr::proj(whole.clone(), at)).collect()
-                };
-                Expr::tuple(parts.into_iter().zip(types.iter()).map(|(part, ty)| self.with_lengths(part, ty)).collect()).at(span)
-            }
-            (Type::Array(_, n), Type::Array(element, m)) if n == m => {
-                let array = self.name("value", value);
-                Expr::build(Expr::dim(array.clone(), 0), "i", |i| {
-                    Expr::bind("item", Expr::get(array, i), |item| self.with_lengths(item, element))
-                })
-                .at(span)
-            }
-            _ => zero(wanted).unwrap_or(value),
-        }
-    }
-
     /// The lengths in the value that are 0 in the last of these rows: those of cases that it or the rows above exclude.
     fn empty_in(&self, rows: &[&Row], value: &Expr) -> Vec<Atom> {
         let mut found = Vec::new();
@@ -253,7 +208,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
             PatternKind::Tuple(parts) => {
-                parts.iter().enumerate().for_each(|(at, part)| self.excluded(part, &self::part(value, at), found));
+                parts.iter().enumerate().for_each(|(at, inner)| self.excluded(inner, &part(value, at), found));
             }
             PatternKind::Typed(inner, _) => self.excluded(inner, value, found),
             PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Record(_) | PatternKind::Int(_) | PatternKind::Bool(_) => {}
@@ -276,7 +231,7 @@ impl<'a> Elaborator<'a> {
             PatternKind::Var(_) | PatternKind::Wildcard => {}
             PatternKind::Typed(inner, _) => self.tests(inner, value, tests),
             PatternKind::Tuple(parts) => {
-                parts.iter().enumerate().for_each(|(at, part)| self.tests(part, &self::part(value, at), tests));
+                parts.iter().enumerate().for_each(|(at, inner)| self.tests(inner, &part(value, at), tests));
             }
             PatternKind::Record(fields) => {
                 let Some(record) = self.infer.notes.records.get(&pattern.span) else { return };
@@ -349,12 +304,6 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// A component of a tuple, which may be written as one.
-pub(super) fn part(value: &Expr, at: usize) -> Expr {
-    let written = if let Term::Tuple(values) = value.term() { values.get(at).cloned() } else { None };
-    written.unwrap_or_else(|| Expr::proj(value.clone(), at))
-}
-
 /// The lengths in the data of some cases of a value.
 fn lengths_of(sum: &Record, value: &Expr, which: impl Fn(usize) -> bool, found: &mut Vec<Atom>) {
     for (_, case) in sum.cases.iter().enumerate().filter(|(at, _)| which(*at)) {
@@ -380,38 +329,5 @@ fn has_data(pattern: &Pattern) -> bool {
         PatternKind::Tuple(parts) => parts.iter().any(has_data),
         PatternKind::Typed(inner, _) => has_data(inner),
         PatternKind::Var(_) | PatternKind::Wildcard | PatternKind::Record(_) | PatternKind::Int(_) | PatternKind::Bool(_) => false,
-    }
-}
-
-/// The first type, but the lengths in its sums made of those of both.
-pub(super) fn in_sums(template: &Ty, a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
-    fn lengths(a: &Type, b: &Type, of: &mut dyn FnMut(&Size, &Size) -> Size) -> Type {
-        match (a, b) {
-            (Type::Array(x, n), Type::Array(y, m)) => Type::array(lengths(x, y, of), of(n, m)),
-            (Type::Tuple(xs), Type::Tuple(ys)) => Type::tuple(xs.iter().zip(ys.iter()).map(|(x, y)| lengths(x, y, of)).collect()),
-            _ => a.clone(),
-        }
-    }
-    match (template, a, b) {
-        (Ty::Record(sum, _), _, _) if sum.is_sum() => lengths(a, b, of),
-        (Ty::Record(_, parts), _, _) if parts.len() == 1 => parts.first().map_or(a.clone(), |part| in_sums(part, a, b, of)),
-        (Ty::Array(element, _), Type::Array(x, n), Type::Array(y, _)) => Type::array(in_sums(element, x, y, of), n.clone()),
-        (Ty::Tuple(parts) | Ty::Record(_, parts), Type::Tuple(xs), Type::Tuple(ys)) => {
-            Type::tuple(parts.iter().zip(xs.iter().zip(ys.iter())).map(|(part, (x, y))| in_sums(part, x, y, of)).collect())
-        }
-        _ => a.clone(),
-    }
-}
-
-/// A branch's type with the wanted lengths where they are not those of the whole.
-fn where_they_differ(branch: &Type, whole: &Type, wanted: &Type) -> Type {
-    match (branch, whole, wanted) {
-        (Type::Array(own, length), Type::Array(have, n), Type::Array(want, m)) => {
-            Type::array(where_they_differ(own, have, want), if n == m { length.clone() } else { m.clone() })
-        }
-        (Type::Tuple(own), Type::Tuple(have), Type::Tuple(want)) => Type::tuple(
-            own.iter().zip(have.iter().zip(want.iter())).map(|(own, (have, want))| where_they_differ(own, have, want)).collect(),
-        ),
-        _ => branch.clone(),
     }
 }

@@ -11,9 +11,8 @@ use std::rc::Rc;
 
 use super::arguments::{apart, arguments, function_key};
 use super::elaborate::{Elaborator, Result};
-use super::lengths::with_lengths_of_its_own;
+use super::lengths::{in_sums, with_lengths_of_its_own};
 use super::making::{Ahead, InSums, Making, Recursive, Special};
-use super::matching::in_sums;
 use super::scope::{Arg, Closure, Instance, Scope, Siblings};
 use super::special::Slot;
 use super::ty::Ty;
