@@ -3,14 +3,18 @@
 //! In: a function of Indexes and Bools that calls itself once on each way through its body, and gives that call's value, or a sum and
 //! products with it. Out: its body with an `ifold` in the place of the calls, whose steps change nothing once the recursion has ended, so
 //! that what it gives is a size; a check says that it has ended, which is wrong only where the measure did not become smaller.
+//! Calls that count need no measure (`counted`).
 //!
 //!     gcd a b = if b = 0 then a else gcd b (a % b)       decreases b
 //!       →   let s = ifold (fun (a, b) k -> if b = 0 then (a, b) else (b, a % b)) (a, b) (max b 0) in check s.1 = 0 in s.0
 //!     levels n = if n <= 1 then 0 else 1 + levels (n / 2)       decreases n
 //!       →   let s = ifold (fun (n, sum) k -> if n <= 1 then (n, sum) else (n / 2, sum + 1)) (n, 0) (max n 0) in … s.1
 
-use super::counted::{self, without_lets};
-use super::tail::{calls, changed, named, without_calls};
+use std::collections::HashSet;
+
+use super::counted::{on_the_way_back, without_lets};
+use super::self_calls::{calls, calls_last, changed, named, without_calls};
+use super::tail::looped;
 use super::told::Told;
 use crate::ir::free::occurrences;
 use crate::ir::subst::{freshen, substitute};
@@ -22,7 +26,7 @@ use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
 /// sizes in the place of the calls.
 pub(super) fn lengths(function: &mut Function, measure: Option<&str>, sizes: &dyn Fn(&Expr) -> Expr) -> (Told, bool) {
     let told = Function { body: sizes(&function.body), ..function.clone() };
-    let counted = counted::lengths(&told);
+    let counted = counted_lengths(&told);
     let measure = function.params.iter().find(|param| counted.is_nothing() && measure == Some(&**param.name()));
     let bounds = |function: &Function| measure.and_then(|measure| bounded(function, measure));
     match (bounds(function), bounds(&told)) {
@@ -32,6 +36,19 @@ pub(super) fn lengths(function: &mut Function, measure: Option<&str>, sizes: &dy
         }
         _ => (counted, false),
     }
+}
+
+/// What a function of Indexes gives, as a size that loops compute: where its calls count, the last thing that it does or not.
+///
+///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (n - min n 0)
+fn counted_lengths(function: &Function) -> Told {
+    let is_index = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
+    if !function.params.iter().all(|param| is_index(param.ty())) {
+        return Told::Nothing;
+    }
+    let body =
+        if calls_last(&function.body, &HashSet::from([function.name.clone()])) { looped(function) } else { on_the_way_back(function) };
+    body.map_or(Told::Nothing, |body| Told::of(&body, &|_| None))
 }
 
 /// The body as a loop. `measure` is the parameter that `decreases` names.

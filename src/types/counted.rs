@@ -6,15 +6,12 @@
 //!
 //!     go i s = if i >= n then s else go (i + 1) (s + v[i])   →   go i s = ifold (fun s k -> s + v[i + k]) s (max i n - i)
 //!
-//! [`lengths`] says what such a function of Indexes and Bools gives as sizes, also where its call is not the last thing that it does.
+//! Of Indexes and Bools, [`on_the_way_back`] makes such a loop also where the call is not the last thing that the function does.
 //!
 //! The bound is an Index that no call changes and that cannot fail. A loop that ends where two Indexes are equal and that counts away from
 //! there has a negative count, which fails, where the calls would go around all Indexes.
 
-use std::collections::HashSet;
-
-use super::tail::{Changed, calls, calls_last, changed, looped, named, self_call, without_calls};
-use super::told::Told;
+use super::self_calls::{Changed, calls, changed, named, self_call, without_calls};
 use crate::ir::free::any_free_var;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Function, Prim, Size, Term, Type, Var};
@@ -47,25 +44,12 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
     Some(Expr::let_(steps, bound.steps(step)?, Expr::let_(last, fold, value)))
 }
 
-/// What a function of Indexes gives, as a size that loops compute: where its calls count, the last thing that it does or not.
-///
-///     power n = if n <= 0 then 1 else 2 * power (n - 1)   →   ifold (fun r k -> 2 * r) 1 (n - min n 0)
-pub(super) fn lengths(function: &Function) -> Told {
-    let is_index = |ty: &Type| matches!(ty, Type::Index(_) | Type::Bool);
-    if !function.params.iter().all(|param| is_index(param.ty())) {
-        return Told::Nothing;
-    }
-    let body =
-        if calls_last(&function.body, &HashSet::from([function.name.clone()])) { looped(function) } else { on_the_way_back(function) };
-    body.map_or(Told::Nothing, |body| Told::of(&body, &|_| None))
-}
-
 /// The value of a function whose calls all bring the counter nearer to the bound by fixed numbers and pass on all else as it is, from the
 /// bound back; the state has as many values as the farthest call is steps away. All is done in every step, needed or not, so nothing in it
 /// may fail: a size is of total operations alone.
 ///
 ///     fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)   →   (ifold (fun (a, b) k -> (a + b, a)) (…) (n - min n 1)).0
-fn on_the_way_back(function: &Function) -> Option<Expr> {
+pub(super) fn on_the_way_back(function: &Function) -> Option<Expr> {
     let body = without_lets(&function.body, function);
     let Term::If(cond, a, b) = body.term() else { return None };
     let (goes_on, again, last) = match (calls(a, &function.name), calls(b, &function.name)) {

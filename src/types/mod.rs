@@ -47,6 +47,7 @@ mod pattern;
 mod record;
 mod recursion;
 mod scope;
+mod self_calls;
 mod shapes;
 mod show;
 mod signature;
