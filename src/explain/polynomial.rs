@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::size::Monomial;
+use crate::ir::term::Monomial;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Var, print};
 
 /// At least as large as both: the larger coefficient of each monomial.

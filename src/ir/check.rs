@@ -12,10 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::print;
 use super::program::{Function, Program};
-use super::size::Size;
-use super::term::{Change, Expr, Iso, Term, Updated, Vjp};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Change, Expr, Iso, Size, Term, Type, Updated, Var, Vjp};
 
 /// The first defect of the program, if there is one.
 pub fn check(program: &Program) -> Result<(), String> {

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::ir::prim::Prim;
-use crate::ir::recursive::Recursive;
-use crate::ir::term::{Iso, Status};
+use crate::ir::term::{Iso, Recursive, Status};
 use crate::source::Span;
 
 fn function(name: &str, sizes: Vec<Var>, params: Vec<Var>, body: Expr) -> Function {

@@ -9,14 +9,9 @@ use std::rc::Rc;
 
 use super::free::mentions;
 use super::last_use::component;
-use super::name::Name;
 use super::prim::Prim;
 use super::program::Function;
-use super::recursive::Recursive;
-use super::size::Size;
-use super::term::{Change, Expr, Iso, Status, Term, Updated, Vjp};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Change, Expr, Iso, Name, Recursive, Size, Status, Term, Type, Updated, Var, Vjp};
 use crate::source::Span;
 
 impl Expr {

@@ -11,9 +11,7 @@
 
 use super::free::{mentions, occurrences};
 use super::last_use::{Live, component, held, uses};
-use super::name::Name;
-use super::term::{Expr, Term, Updated};
-use super::var::Var;
+use super::term::{Expr, Name, Term, Updated, Var};
 
 /// The same term, of the same value, with a node of its own at every place and the names that updates need.
 pub fn distinct(expr: &Expr) -> Expr {

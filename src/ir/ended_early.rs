@@ -8,14 +8,11 @@
 //!       →   (while((k, s) = (0, x). if k < n && !(c s) then (true, (k + 1, f s)) else (false, (k, s)))).1
 
 use super::free::mentions;
-use super::name::Name;
 use super::prim::Prim;
 use super::print::key;
 use super::size_term::{is_length, is_part, without_guards};
 use super::subst::substitute;
-use super::term::{Expr, Status, Term};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Expr, Name, Status, Term, Type, Var};
 
 /// See the module's head.
 pub fn ended_early(expr: &Expr) -> Option<Expr> {

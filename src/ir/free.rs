@@ -12,21 +12,10 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::fingerprint;
-use super::term::{Expr, Term};
-use super::types::Type;
-use super::var::Var;
-use super::var_set::VarSet;
+use super::term::{Expr, FreeVars, Term, Type, Var, VarSet};
 
 /// Longer lists than this become sets.
 const FEW: usize = 32;
-
-#[derive(Debug)]
-pub(super) enum FreeVars {
-    /// Sorted.
-    Few(Rc<[Var]>),
-    Many(VarSet),
-}
 
 /// Calls `f` on every free variable of a term, those in sizes of types not included, once, by their numbers.
 pub fn each_free_var(expr: &Expr, f: &mut dyn FnMut(&Var)) {
@@ -73,14 +62,6 @@ pub fn occurrences(expr: &Expr, var: &Var) -> usize {
     }
     let own = usize::from(matches!(expr.term(), Term::Var(other) if other == var));
     own + expr.term().children().map(|child| occurrences(child, var)).sum::<usize>()
-}
-
-/// The sum of what [`fingerprint::variable`] gives for each free variable of a term.
-pub(super) fn sum_of_free_vars(expr: &Expr) -> u64 {
-    match expr.free_vars() {
-        FreeVars::Few(vars) => vars.iter().map(fingerprint::variable).fold(0, u64::wrapping_add),
-        FreeVars::Many(vars) => vars.sum(),
-    }
 }
 
 impl FreeVars {

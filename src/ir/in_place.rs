@@ -11,12 +11,9 @@ use std::collections::{BTreeSet, HashSet};
 use super::free::{any_free_var, mentions};
 use super::prim::Prim;
 use super::prove::Facts;
-use super::size::Size;
 use super::subst::substitute;
-use super::term::{Expr, Status, Term, Updated};
+use super::term::{Expr, Size, Status, Term, Type, Updated, Var};
 use super::total::total;
-use super::types::Type;
-use super::var::Var;
 
 /// An update of a component: in the loops and behind the conditions around it, outermost first, at these indices; at none where it
 /// puts another array in the component's place. All of them are written by what is known before the step.

@@ -15,9 +15,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::free::mentions;
-use super::term::{Expr, Term, Updated};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Expr, Term, Type, Updated, Var};
 
 /// What is known of one [`distinct`](super::distinct::distinct) term. Nodes are told apart by their addresses: the term outlives this.
 #[derive(Debug, Default)]

@@ -5,8 +5,6 @@
 //! docs/deviations.md), and the spellings in C and Futhark. `eval` holds the meaning; a test walks the table, so nothing can
 //! be half added.
 
-use super::types::Type;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Prim {
     Add,
@@ -284,42 +282,5 @@ impl Prim {
         ROWS.iter()
             .find(|row| row.name == name && row.prim != Prim::Polygamma && row.name.starts_with(|c: char| c.is_ascii_alphabetic()))
             .map(|row| row.prim)
-    }
-
-    /// The type of the result for arguments of these types; `None` when they do not fit.
-    pub fn result<'a>(self, args: impl Iterator<Item = &'a Type> + Clone) -> Option<Type> {
-        let row = self.row();
-        if args.clone().count() != row.arity {
-            return None;
-        }
-        let (mut double, mut index, mut boolean) = (true, true, true);
-        for arg in args.clone() {
-            double &= matches!(arg, Type::Double);
-            index &= matches!(arg, Type::Index(_));
-            boolean &= matches!(arg, Type::Bool);
-        }
-        match row.kind {
-            Kind::Number if double => Some(Type::Double),
-            Kind::Number if index => Some(Type::INDEX),
-            Kind::Double if double => Some(Type::Double),
-            Kind::Index if index => Some(Type::INDEX),
-            Kind::Order if double || index => Some(Type::Bool),
-            Kind::Equality if double || index || boolean => Some(Type::Bool),
-            Kind::Bool if boolean => Some(Type::Bool),
-            Kind::IndexToDouble if index => Some(Type::Double),
-            Kind::DoubleToIndex if double => Some(Type::INDEX),
-            Kind::IndexDoubleToDouble => match args.clone().zip(args.skip(1)).next() {
-                Some((Type::Index(_), Type::Double)) => Some(Type::Double),
-                Some(_) | None => None,
-            },
-            Kind::Number
-            | Kind::Double
-            | Kind::Index
-            | Kind::Order
-            | Kind::Equality
-            | Kind::Bool
-            | Kind::IndexToDouble
-            | Kind::DoubleToIndex => None,
-        }
     }
 }

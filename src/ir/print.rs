@@ -13,10 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::prim::Prim;
 use super::program::{Function, Program};
-use super::size::Size;
-use super::term::{Change, Expr, Iso, Status, Term, Updated};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Change, Expr, Iso, Size, Status, Term, Type, Updated, Var};
 
 /// All functions, an empty line between them.
 pub fn program(program: &Program) -> String {

@@ -8,11 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::labels::Labels;
-use super::size::{Atom, Size};
-use super::term::Expr;
-use super::types::Type;
-use super::var::Var;
+use super::term::{Atom, Expr, Labels, Recursive, Size, Type, Var};
 use crate::source::Span;
 
 /// One monomorphic first-order function. Its sizes are Index variables that calls take from the arguments'
@@ -117,6 +113,14 @@ impl Program {
         [name].into_iter().chain(others).filter_map(|name| self.functions.get(name).cloned()).collect()
     }
 
+    /// A place whose value has a recursive type in it, and that type.
+    pub fn recursive_value(&self) -> Option<(Span, Rc<Recursive>)> {
+        self.functions.values().find_map(|function| {
+            let in_signature = function.params.iter().map(Var::ty).chain([&function.result]).find_map(Type::recursive);
+            in_signature.map(|of| (function.span, of)).or_else(|| recursive_value_in(&function.body, function.span))
+        })
+    }
+
     /// The nodes of all bodies, each as often as it is written.
     pub fn node_count(&self) -> usize {
         self.functions.values().fold(0, |nodes, function| nodes.saturating_add(function.body.node_count()))
@@ -171,5 +175,14 @@ pub fn match_sizes(param: &Type, arg: &Type, sizes: &mut Vec<(Var, Size)>) {
         }
         (Type::Tuple(p), Type::Tuple(a)) => p.iter().zip(a.iter()).for_each(|(p, a)| match_sizes(p, a, sizes)),
         _ => {}
+    }
+}
+
+/// The first value of a recursive type in a term, whose place is this one where it has none.
+fn recursive_value_in(expr: &Expr, around: Span) -> Option<(Span, Rc<Recursive>)> {
+    let span = if expr.span().is_none() { around } else { expr.span() };
+    match expr.ty().recursive() {
+        Some(of) => Some((span, of)),
+        None => expr.term().children().find_map(|child| recursive_value_in(child, span)),
     }
 }

@@ -8,11 +8,12 @@
 use super::free::mentions;
 use super::prim::Prim;
 use super::print::key;
-use super::size::{Atom, NODES, Size};
 use super::subst::{map_children, substitute};
-use super::term::{Expr, Term};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Atom, Expr, Size, Term, Type, Var};
+
+/// A term of more nodes than this counts as unknown: along a chain of lets that each use the one before twice, what is written out
+/// doubles with every let.
+pub const NODES: usize = 1000;
 
 /// The term with its polynomial parts in normal form, or `None` when it is not total or not made of
 /// Index and Bool operations over variables.

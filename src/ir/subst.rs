@@ -10,10 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::free::{any_free_var, mentions};
 use super::program::{Function, match_sizes};
-use super::size::{Atom, Size};
-use super::term::{Expr, Term, Updated};
-use super::types::Type;
-use super::var::Var;
+use super::term::{Atom, Expr, Size, Term, Type, Updated, Var};
 
 /// So many variables are looked for one by one.
 const FEW: usize = 4;

@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::free::mentions;
 use crate::ir::last_use::LastUses;
 use crate::ir::prove::Facts;
-use crate::ir::size::NODES;
+use crate::ir::size_term::NODES;
 use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Name, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;

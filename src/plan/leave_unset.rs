@@ -7,10 +7,9 @@
 //!     s                                         →   (s.0, if s.0 = 0 then s.1 else unset, if s.0 = 1 then s.2 else unset)
 
 use crate::ir::ambient::unset;
-use crate::ir::labels::Labels;
 use crate::ir::last_use::component;
 use crate::ir::subst::map_children;
-use crate::ir::{Expr, Function, Prim, Term, Type, Var};
+use crate::ir::{Expr, Function, Labels, Prim, Term, Type, Var};
 
 use super::Options;
 use super::duplicate_tails::{ended, takes_tail};

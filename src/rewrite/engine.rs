@@ -13,8 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::free::{any_free_var, any_var_in_types};
 use crate::ir::subst::{freshen, map_children, substitute};
-use crate::ir::var::fresh_id;
-use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var, fresh_id};
 
 use super::derivation::Log;
 use super::facts::Facts;

@@ -8,8 +8,7 @@ use super::flat::{Column, Flat, Shape};
 use crate::ir::eval::real;
 use crate::ir::free::mentions;
 use crate::ir::prim::Prim;
-use crate::ir::size::Atom;
-use crate::ir::{Expr, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Size, Term, Type, Var};
 
 /// The values of size names and of Index and Bool parameters (0 and 1) in one call; the states of the folds in sizes that are being run.
 #[derive(Clone, Debug, Default)]

@@ -34,7 +34,7 @@ impl<'a> Elaborator<'a> {
             ExprKind::Fun(params, body) => match passed_on(params, body, scope) {
                 Some(function) => self.callable(function, scope),
                 None => Some(Callable::Closure(Rc::new(Closure {
-                    id: crate::ir::var::fresh_id(),
+                    id: crate::ir::fresh_id(),
                     name: None,
                     params,
                     result: None,

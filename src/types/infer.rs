@@ -241,7 +241,7 @@ impl Infer<'_> {
     pub(super) fn announced(&mut self, params: &[Pattern], result: Option<&ast::TypeExpr>, top: bool) -> Scheme {
         // the body has sizes of its own
         let (annotations, sizes, errors) = (self.annotations.clone(), self.sizes.clone(), self.diagnostics.len());
-        let watermark = crate::ir::var::fresh_id();
+        let watermark = crate::ir::fresh_id();
         self.level += 1;
         let values = self.declare_sizes(params, top);
         let mut types = Vec::new();
@@ -291,7 +291,7 @@ impl Infer<'_> {
         let (params, body) = parameters(params, body);
         let outer_sizes = self.sizes.clone();
         let (waiting, products) = (self.waiting.len(), self.products.len());
-        let watermark = crate::ir::var::fresh_id();
+        let watermark = crate::ir::fresh_id();
         self.level += 1;
         let index_params = self.declare_sizes(params, top);
         let mut scope = scope.clone();

@@ -31,7 +31,7 @@ const CHOICES: usize = 24;
 impl<'a> Elaborator<'a> {
     /// The scope of the body of a `let` of functions.
     pub(super) fn with_functions(&self, functions: &'a [LocalFun], scope: &Scope<'a>) -> Scope<'a> {
-        let siblings = Siblings { functions, ids: functions.iter().map(|_| crate::ir::var::fresh_id()).collect() };
+        let siblings = Siblings { functions, ids: functions.iter().map(|_| crate::ir::fresh_id()).collect() };
         Scope { values: siblings.bound(scope, &Instance::default()), ..scope.clone() }
     }
 

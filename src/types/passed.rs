@@ -18,7 +18,7 @@ use super::making::{InSums, Recursive, Special};
 use super::scope::Arg;
 use super::ty::Ty;
 use crate::ir::program::match_sizes;
-use crate::ir::{Atom, Expr, Size, Type, Var, var};
+use crate::ir::{Atom, Expr, Size, Type, Var, fresh_id};
 use crate::source::Span;
 
 /// What makes a function for arguments, and the call of it.
@@ -40,7 +40,7 @@ impl<'a> Elaborator<'a> {
             let args = self.pass_on(at, &templates, args)?;
             return Ok(make(self, args, InSums::Given)?.0);
         }
-        let (before, mark) = (self.state(), var::fresh_id());
+        let (before, mark) = (self.state(), fresh_id());
         let (made, is_other) = self.attempt(&args, InSums::Given, make);
         if !is_other {
             return Ok(made?.0);

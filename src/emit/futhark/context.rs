@@ -15,9 +15,8 @@ use super::syntax::{Binding, Fut, Pattern};
 use super::types::Shape;
 use crate::emit::names::Names;
 use crate::ir::prove::Facts;
-use crate::ir::size::Atom;
 use crate::ir::size_term::is_state;
-use crate::ir::{Expr, Name, Prim, Size, Term, Type, Var};
+use crate::ir::{Atom, Expr, Name, Prim, Size, Term, Type, Var};
 use crate::source::Span;
 
 /// Where a variable's value is.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::number::Number;
 use super::value::Value;
-use crate::ir::types::Type;
+use crate::ir::term::Type;
 
 /// The activity of a value of some type; that of an array is the union of its elements'.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -20,10 +20,7 @@ use crate::ir::ended_early::ended_early;
 use crate::ir::last_use::{LastUses, component};
 use crate::ir::prim::Derivative;
 use crate::ir::program::{Function, Program};
-use crate::ir::size::Size;
-use crate::ir::term::{Expr, Iso, Term, Updated};
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Expr, Iso, Size, Term, Type, Updated, Var};
 use crate::source::Span;
 
 /// Folds nested deeper than this take every part of their accumulator for active at once: finding the

@@ -4,9 +4,7 @@ use super::real::polygamma;
 use super::{Value, eval};
 use crate::ir::prim::{Derivative, Kind, Prim, ROWS};
 use crate::ir::program::{Function, Program};
-use crate::ir::term::Expr;
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Expr, Type, Var};
 
 fn function(name: &str, params: Vec<Var>, body: Expr) -> Function {
     Function::entry(name, Vec::new(), params, body)

@@ -18,9 +18,7 @@ use super::rolled::deep;
 use super::value::{Shape, Value};
 use super::{ErrorKind, Outcome, Record, Reverse, RuntimeError, Trace};
 use crate::ir::program::{Function, Program};
-use crate::ir::term::Status;
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Status, Type, Var};
 use crate::source::Span;
 
 /// The value of an entry, its `vjp`s evaluated in this way.

@@ -5,8 +5,7 @@
 use super::number::V;
 use super::value::{Shape, Value};
 use crate::ir::program::Function;
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Type, Var};
 
 /// A size name's place: the parameter, and the way down its shape; `None` where no parameter's type has it.
 pub struct SizeSource {

@@ -3,10 +3,7 @@
 use super::{Counts, ErrorKind, RuntimeError, Shape, Value, eval};
 use crate::ir::prim::Prim;
 use crate::ir::program::{Function, Program};
-use crate::ir::size::Size;
-use crate::ir::term::{Expr, Status};
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Expr, Size, Status, Type, Var};
 use crate::source::Span;
 
 fn size(name: &str) -> Var {

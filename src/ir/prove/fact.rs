@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::size::{Monomial, Size};
+use crate::ir::term::{Monomial, Size};
 
 /// A polynomial that is ≥ 0.
 #[derive(Clone, Debug)]

@@ -30,10 +30,7 @@ use search::Search;
 use crate::ir::last_use::component;
 use crate::ir::prim::Prim;
 use crate::ir::program::Function;
-use crate::ir::size::{Atom, Monomial, Size};
-use crate::ir::term::{Expr, Term};
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Atom, Expr, Monomial, Size, Term, Type, Var};
 
 /// No array in memory has more elements of eight bytes: entry rejects those of more than PTRDIFF_MAX bytes.
 const LENGTH: i128 = (1 << 60) - 1;

@@ -17,9 +17,7 @@ use rustc_hash::FxHashMap;
 use super::range::TYPES;
 use super::{Facts, LENGTH};
 use crate::ir::prim::Prim;
-use crate::ir::size::{Atom, Size};
-use crate::ir::term::{Expr, Term};
-use crate::ir::types::Type;
+use crate::ir::term::{Atom, Expr, Size, Term, Type};
 
 /// Where the indices of a model stand.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,7 @@
 
 use super::{COEFFICIENT, Facts};
 use crate::ir::prim::Prim;
-use crate::ir::size::{Atom, Monomial, Size};
-use crate::ir::term::{Expr, Term};
-use crate::ir::types::Type;
+use crate::ir::term::{Atom, Expr, Monomial, Size, Term, Type};
 
 /// Both ends included.
 pub type Range = (i128, i128);

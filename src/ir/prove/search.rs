@@ -15,8 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::range::{Range, TYPES, sum_of_ranges};
 use super::{COEFFICIENT, Facts, small};
 use crate::ir::prim::Prim;
-use crate::ir::size::{Atom, Monomial, Size};
-use crate::ir::term::{Expr, Term};
+use crate::ir::term::{Atom, Expr, Monomial, Size, Term};
 
 /// How many facts one proof may add up, and how many sums it may try.
 const DEPTH: u32 = 5;

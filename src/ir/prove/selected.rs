@@ -10,10 +10,7 @@
 use super::Facts;
 use crate::ir::free::any_free_var;
 use crate::ir::last_use::component;
-use crate::ir::size::Size;
-use crate::ir::term::{Expr, Term};
-use crate::ir::types::Type;
-use crate::ir::var::Var;
+use crate::ir::term::{Expr, Size, Term, Type, Var};
 
 impl Facts {
     /// Takes note of the components of `name`, a fold's value, that are Indices.

@@ -22,8 +22,7 @@ use std::rc::Rc;
 
 use super::CALLS;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::ir::recursive::Recursive;
-use crate::ir::{Expr, Function, Labels, Program, Size, Type, Var, ambient};
+use crate::ir::{Expr, Function, Labels, Program, Recursive, Size, Type, Var, ambient};
 use crate::source::Span;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;

@@ -12,8 +12,7 @@ use std::process::Command;
 
 use smoothc::cli::args::Arguments;
 use smoothc::driver::Session;
-use smoothc::ir::Type;
-use smoothc::ir::labels::Labels;
+use smoothc::ir::{Labels, Type};
 use smoothc::real::Real;
 use smoothc::toolchain::compiler::{self, Artifact};
 use smoothc::toolchain::flat::{Column, Flat, Shape};

@@ -13,9 +13,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::free::sum_of_free_vars;
-use super::term::{Expr, Term};
-use super::var::Var;
+use super::{Expr, FreeVars, Term, Var};
 
 /// What two terms that are the same have in common before their children; a variable adds nothing.
 pub fn head(term: &Term) -> u64 {
@@ -65,6 +63,14 @@ pub fn of(expr: &Expr) -> u64 {
     }
     // a sum does not depend on the order, which the numbers of the variables give
     mix(expr.shape(), sum_of_free_vars(expr))
+}
+
+/// The sum of what [`variable`] gives for each free variable of a term.
+fn sum_of_free_vars(expr: &Expr) -> u64 {
+    match expr.free_vars() {
+        FreeVars::Few(vars) => vars.iter().map(variable).fold(0, u64::wrapping_add),
+        FreeVars::Many(vars) => vars.sum(),
+    }
 }
 
 /// What a free variable adds to a fingerprint.

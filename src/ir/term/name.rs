@@ -8,17 +8,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::labels::Labels;
-use super::term::{Expr, Term};
-use super::types::Type;
-
-/// A name for people. The parts of a value may have their own: see [`Name::part`].
-#[derive(Clone, Debug)]
-pub struct Name {
-    text: Rc<str>,
-    inside: Option<Rc<Labels>>,
-    is_placeholder: bool,
-}
+use super::{Expr, Labels, Name, Term, Type};
 
 impl Name {
     /// A name whose components are called as their labels say.

@@ -7,8 +7,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::name::Name;
-use super::types::Type;
+use super::{Name, Type, Var, VarData};
 
 thread_local! { static NEXT: Cell<u32> = const { Cell::new(0) }; }
 
@@ -27,16 +26,6 @@ const AMBIENT: u32 = u32::MAX - 7;
 /// So many numbers below are those of variables that folds in sizes bind.
 const OF_SIZES: u32 = 64;
 
-/// A variable: one binder and all its occurrences. Equal when the number is; the name is for people.
-#[derive(Clone)]
-pub struct Var(Rc<VarData>);
-
-struct VarData {
-    id: u32,
-    name: Name,
-    ty: Type,
-}
-
 impl Var {
     /// A new binder.
     pub fn fresh(name: &str, ty: Type) -> Var {
@@ -44,7 +33,7 @@ impl Var {
     }
 
     /// A variable that has no binder, but is there in every function; `number` is below 8.
-    pub(super) fn ambient(number: u32, name: &str, ty: Type) -> Var {
+    pub(in crate::ir) fn ambient(number: u32, name: &str, ty: Type) -> Var {
         Var(Rc::new(VarData { id: AMBIENT + number, name: name.into(), ty }))
     }
 

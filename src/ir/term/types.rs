@@ -1,24 +1,14 @@
 //! Core types: every array type carries its sizes, every bounded index its bound (002 Figure 1: `array n`, `fin n`).
+//!
+//! In: a type. Out: its parts, its sizes, and the types that are made of it, such as that of its dual; for a primitive the type of its
+//! result.
+//!
+//!     Array<Double * Index<k>, n>   has the dual   Array<(Double * Double) * Index<k>, n>
 
 use std::rc::Rc;
 
-use super::recursive::Recursive;
-use super::size::Size;
-
-/// The type of a core term.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Type {
-    Double,
-    Bool,
-    /// A 64-bit integer; with `Some(s)`, one known to lie in `0 … s-1`.
-    Index(Option<Size>),
-    /// A regular array: element type and length.
-    Array(Rc<Type>, Size),
-    /// Two or more components, or none: the type of `()`.
-    Tuple(Rc<[Type]>),
-    /// A type that contains itself, by name.
-    Rec(Rc<Recursive>),
-}
+use super::{Recursive, Size, Type};
+use crate::ir::prim::{Kind, Prim};
 
 impl Type {
     pub const INDEX: Type = Type::Index(None);
@@ -217,6 +207,45 @@ impl Type {
             Type::Array(element, size) => Type::array(element.map_recursive(f), size.clone()),
             Type::Tuple(parts) => Type::tuple(parts.iter().map(|part| part.map_recursive(f)).collect()),
             Type::Double | Type::Bool | Type::Index(_) => self.clone(),
+        }
+    }
+}
+
+impl Prim {
+    /// The type of the result for arguments of these types; `None` when they do not fit.
+    pub fn result<'a>(self, args: impl Iterator<Item = &'a Type> + Clone) -> Option<Type> {
+        let row = self.row();
+        if args.clone().count() != row.arity {
+            return None;
+        }
+        let (mut double, mut index, mut boolean) = (true, true, true);
+        for arg in args.clone() {
+            double &= matches!(arg, Type::Double);
+            index &= matches!(arg, Type::Index(_));
+            boolean &= matches!(arg, Type::Bool);
+        }
+        match row.kind {
+            Kind::Number if double => Some(Type::Double),
+            Kind::Number if index => Some(Type::INDEX),
+            Kind::Double if double => Some(Type::Double),
+            Kind::Index if index => Some(Type::INDEX),
+            Kind::Order if double || index => Some(Type::Bool),
+            Kind::Equality if double || index || boolean => Some(Type::Bool),
+            Kind::Bool if boolean => Some(Type::Bool),
+            Kind::IndexToDouble if index => Some(Type::Double),
+            Kind::DoubleToIndex if double => Some(Type::INDEX),
+            Kind::IndexDoubleToDouble => match args.clone().zip(args.skip(1)).next() {
+                Some((Type::Index(_), Type::Double)) => Some(Type::Double),
+                Some(_) | None => None,
+            },
+            Kind::Number
+            | Kind::Double
+            | Kind::Index
+            | Kind::Order
+            | Kind::Equality
+            | Kind::Bool
+            | Kind::IndexToDouble
+            | Kind::DoubleToIndex => None,
         }
     }
 }

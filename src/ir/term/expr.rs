@@ -1,134 +1,16 @@
-//! Core terms: what `types` gives, `ad` and `rewrite` transform, `eval` means and `lower` takes.
+//! The nodes of terms: what each knows of itself, and the parts of its form by name.
 //!
-//! Terms are immutable trees. Every node has its type; every binder is its own [`Var`], unique in the
-//! program, so that a substitution captures nothing. `construct` has a constructor for each form.
+//! In: a form with its type and place. Out: a node that counts its nodes and has its shape from those of its subterms, and keeps what is
+//! asked of it again and again: its free variables, its fingerprint, the size that it is.
+//!
+//!     x * y + 1.0   has 5 nodes
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::fingerprint;
-use super::free::FreeVars;
-use super::prim::Prim;
-use super::size::Size;
-use super::types::Type;
-use super::var::Var;
+use super::{Expr, FreeVars, Node, Size, Term, Type, Var};
 use crate::source::Span;
-
-/// Why a check fails; the run-time errors of docs/language.md, Meaning, and emitted C's `smooth_status`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Status {
-    Bounds = 1,
-    Shape = 2,
-    Negative = 3,
-    DivZero = 4,
-    Range = 5,
-    /// Recursion is deeper than its stack has room for.
-    Workspace = 6,
-}
-
-/// What `update` does to the element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Change {
-    /// `update a i x`: the element becomes x.
-    Replace,
-    /// `accumulate a i x`: x, made of Doubles, is added to the element.
-    Add,
-}
-
-impl Change {
-    /// The name in the source language.
-    pub fn name(self) -> &'static str {
-        match self {
-            Change::Replace => "update",
-            Change::Add => "accumulate",
-        }
-    }
-}
-
-/// What a term does with a value of a recursive type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Iso {
-    /// Makes one of its unrolled form.
-    Roll,
-    /// Gives its unrolled form. That of an absent value nobody asks for: tests of tags are around the term.
-    Unroll,
-    /// Stands where the data of another case would be; of nothing.
-    Absent,
-}
-
-/// One node's form. Scopes: `let`, `build`, `fold`, `while`, `dual` and `vjp` bind their variables in `body` only.
-#[derive(Clone, Debug)]
-pub enum Term {
-    Var(Var),
-    Double(f64),
-    Index(i64),
-    Bool(bool),
-    /// `&&` and `||` do not evaluate a second operand that is not needed.
-    Prim(Prim, Vec<Expr>),
-    Let(Var, Expr, Expr),
-    If(Expr, Expr, Expr),
-    /// `build(n, i. body)`; `i` has type `Index<n>`.
-    Build {
-        n: Expr,
-        i: Var,
-        body: Expr,
-    },
-    /// `ifold(n, acc. i. body, init)`, evaluated init, n, then the steps.
-    Fold {
-        n: Expr,
-        acc: Var,
-        i: Var,
-        body: Expr,
-        init: Expr,
-    },
-    /// `while(state = init. body)`: the body is a pair, whether it goes on and the next state; the state where it does not go on is
-    /// the value. What a tail call is: data says how many steps there are.
-    While {
-        state: Var,
-        init: Expr,
-        body: Expr,
-    },
-    /// `array[index]`, an error out of bounds.
-    Get(Expr, Expr),
-    /// The length of the array's dimension `axis` (0 is `length`), known from the shape also when it is empty.
-    Dim(Expr, usize),
-    Tuple(Vec<Expr>),
-    Proj(Expr, usize),
-    /// An array literal; the node's type has the element type also when it is empty.
-    Array(Vec<Expr>),
-    Call(Rc<str>, Vec<Expr>),
-    /// The array with one element changed, an error out of bounds: the array, the element's indices, outermost
-    /// first, and what is put there or added. A value like every other; where the array is not used
-    /// afterwards ([`last_use`](super::last_use)) one write in memory.
-    Update(Change, Vec<Expr>),
-    /// Between a [recursive type](super::recursive) and its unrolled form: one operand, or none.
-    Iso(Iso, Vec<Expr>),
-    /// `check cond else status in body`.
-    Check {
-        cond: Expr,
-        status: Status,
-        body: Expr,
-    },
-    /// `dual(x = at, dx = tangent). body`: the dual of `body` where x is bound anew to `at` with tangent
-    /// `tangent` (of the type of `at`, a Double or an array of Doubles) and everything else is constant.
-    /// Its type is `body`'s type dualised.
-    Dual {
-        x: Var,
-        at: Expr,
-        tangent: Expr,
-        body: Expr,
-    },
-    /// `vjp(x = at, w = cotangent). body`: the pair of `body`'s value where x is bound anew to `at`, and wᵀ times
-    /// its Jacobian, of the type of `at`; an Index or Bool in there stays as it is. `at` and the cotangent, which has
-    /// the type of `body`, are made of Doubles, tuples and arrays. A cotangent of `()` asks for all rows: the Jacobian has
-    /// the type of `body`, with that of `at` in the place of each Double.
-    Vjp {
-        x: Var,
-        at: Expr,
-        cotangent: Expr,
-        body: Expr,
-    },
-}
 
 /// The parts of a `vjp`.
 #[derive(Clone, Copy, Debug)]
@@ -180,28 +62,6 @@ impl Updated<'_> {
     }
 }
 
-/// A typed term with the place it came from, and what is asked of it again and again.
-#[derive(Debug)]
-pub struct Node {
-    term: Term,
-    ty: Type,
-    span: Span,
-    nodes: usize,
-    shape: u64,
-    conditions: bool,
-    updates: bool,
-    mark: Cell<u32>,
-    free: OnceCell<FreeVars>,
-    in_types: OnceCell<FreeVars>,
-    fingerprint: OnceCell<u64>,
-    /// What it is as a size, where it can be one.
-    size: OnceCell<Option<Size>>,
-}
-
-/// A shared, immutable term.
-#[derive(Clone, Debug)]
-pub struct Expr(Rc<Node>);
-
 impl Expr {
     /// A node from all its parts: for places where a constructor would lose the declared type.
     pub fn with_type(term: Term, ty: Type, span: Span) -> Expr {
@@ -244,7 +104,7 @@ impl Expr {
         if same_children && same_binders() { self.clone() } else { new().at(self.span()) }
     }
 
-    /// Marks the node for a walk, by a [number of its own](fresh_id); a mark of a walk before is gone.
+    /// Marks the node for a walk, by a [number of its own](super::fresh_id); a mark of a walk before is gone.
     pub fn mark(&self, walk: u32) {
         self.0.mark.set(walk);
     }
@@ -315,17 +175,17 @@ impl Expr {
     }
 
     /// The size that it is, worked out when it is first asked for.
-    pub(super) fn size(&self, of: impl FnOnce() -> Option<Size>) -> Option<Size> {
+    pub(in crate::ir) fn size(&self, of: impl FnOnce() -> Option<Size>) -> Option<Size> {
         self.0.size.get_or_init(of).clone()
     }
 
     /// Its free variables, worked out when they are first asked for.
-    pub(super) fn free_vars(&self) -> &FreeVars {
+    pub(in crate::ir) fn free_vars(&self) -> &FreeVars {
         self.0.free.get_or_init(|| FreeVars::of(self))
     }
 
     /// The variables in sizes of types in it, worked out when they are first asked for.
-    pub(super) fn vars_in_types(&self) -> &FreeVars {
+    pub(in crate::ir) fn vars_in_types(&self) -> &FreeVars {
         self.0.in_types.get_or_init(|| FreeVars::in_types(self))
     }
 }

@@ -12,25 +12,7 @@
 use std::rc::Rc;
 
 use super::fingerprint;
-use super::var::Var;
-
-/// See the module's head.
-#[derive(Clone, Debug)]
-pub(super) struct VarSet(Option<Rc<Tree>>);
-
-#[derive(Debug)]
-enum Tree {
-    Leaf(Var),
-    /// Variables whose numbers are those of `low` below `bit` or with it set, by side.
-    Branch {
-        low: u32,
-        bit: u32,
-        /// As [`VarSet::sum`].
-        sum: u64,
-        clear: Rc<Tree>,
-        set: Rc<Tree>,
-    },
-}
+use super::{Tree, Var, VarSet};
 
 impl VarSet {
     pub fn of(vars: &[Var]) -> VarSet {

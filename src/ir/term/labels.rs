@@ -8,28 +8,7 @@
 
 use std::rc::Rc;
 
-use super::recursive::Recursive;
-use super::types::Type;
-
-/// The names inside one value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Labels {
-    /// Nothing inside has a name.
-    #[default]
-    None,
-    /// Those of an array's elements.
-    Array(Rc<Labels>),
-    Tuple(Vec<Labels>),
-    /// The record's name, its fields.
-    Record(Rc<str>, Vec<(Rc<str>, Labels)>),
-    /// The name of a sum type, its cases, each with the component that its data are, and the fields that it is a record of: the tag, then
-    /// the data of each case.
-    Sum(Rc<str>, Vec<(Rc<str>, Option<usize>)>, Vec<(Rc<str>, Labels)>),
-    /// Those of a value of a recursive type, which are its [`Recursive::labels`].
-    Recursive(Rc<Recursive>),
-    /// Those of a component of a tuple or record that a pattern gives a name of its own, as C and Futhark call it.
-    Named(Rc<str>, Rc<Labels>),
-}
+use super::{Labels, Recursive, Type};
 
 impl Labels {
     pub fn element(&self) -> &Labels {

@@ -2,42 +2,20 @@
 //!
 //! In: the tuples of a tag and data that `types` makes of sum types, where those that contain themselves stand by name. Out: a
 //! [`Recursive`] for each, which knows its unrolled form and the names in it. The types are iso-recursive: a term rolls a value of
-//! the tuple into one of the name and unrolls it again ([`Iso`](super::term::Iso)). Where the data of another case have such a type, there is
+//! the tuple into one of the name and unrolls it again ([`Iso`](super::Iso)). Where the data of another case have such a type, there is
 //! no value, but its absence: zeros would never end.
 //!
 //!     type Tree = | Leaf of Double | Node of Tree * Tree   →   Tree unrolls to Index<2> * Double * (Tree * Tree)
 //!
 //! A definition holds its own names without their definitions, so that no type owns itself. Limits: a recursive type has no sizes;
-//! the lengths of arrays in it are each value's own. [`eval`](super::eval) runs programs that have one; the stage `recursion` puts
+//! the lengths of arrays in it are each value's own. [`eval`](crate::ir::eval) runs programs that have one; the stage `recursion` puts
 //! numbers of nodes in the place of values, and no later stage has one.
 
 use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
 
-use super::labels::Labels;
-use super::program::Program;
-use super::size::{Atom, Size};
-use super::term::Expr;
-use super::types::Type;
-use super::var::{Var, fresh_id};
-use crate::source::Span;
-
-/// A recursive type by its name.
-pub struct Recursive {
-    name: Rc<str>,
-    id: u32,
-    /// Not there in definitions, and until all types are declared.
-    all: OnceCell<Rc<[Definition]>>,
-}
-
-/// What a recursive type is.
-struct Definition {
-    id: u32,
-    unrolled: Type,
-    labels: Labels,
-    has_double: bool,
-}
+use super::{Atom, Definition, Labels, Recursive, Size, Type, Var, fresh_id};
 
 impl Recursive {
     /// A type of this name, which is [defined](Recursive::define) later.
@@ -140,22 +118,3 @@ impl PartialEq for Recursive {
 }
 
 impl Eq for Recursive {}
-
-impl Program {
-    /// A place whose value has a recursive type in it, and that type.
-    pub fn recursive_value(&self) -> Option<(Span, Rc<Recursive>)> {
-        self.functions.values().find_map(|function| {
-            let in_signature = function.params.iter().map(Var::ty).chain([&function.result]).find_map(Type::recursive);
-            in_signature.map(|of| (function.span, of)).or_else(|| in_term(&function.body, function.span))
-        })
-    }
-}
-
-/// The first in a term, whose place is this one where it has none.
-fn in_term(expr: &Expr, around: Span) -> Option<(Span, Rc<Recursive>)> {
-    let span = if expr.span().is_none() { around } else { expr.span() };
-    match expr.ty().recursive() {
-        Some(of) => Some((span, of)),
-        None => expr.term().children().find_map(|child| in_term(child, span)),
-    }
-}
