@@ -5,7 +5,8 @@
 use std::rc::Rc;
 
 use super::number::{Arithmetic, Number, V};
-use super::value::{Shape, Value};
+use super::shape::Shape;
+use super::value::Value;
 use crate::ir::prim::Prim;
 
 /// The independent variable: each double of `at` with its tangent, under the tag.

@@ -4,7 +4,7 @@
 //! was done, or the run-time error by name and place. `dual` has a meaning of its own here, tagged dual
 //! numbers ([`number`]), which knows nothing of `ad/`: rules, differentiation and both targets are tested
 //! against it. A `vjp` has two: by columns of these, and by a [`tape`]. [`record`] keeps what a run does, [`traced`] runs that are recorded. [`compile`] turns functions into trees with numbered slots ([`code`]),
-//! [`machine`] runs them, with [`arrays`], [`entry`] checks the arguments. [`rolled`] are the values of recursive types. Recursion follows the program's nesting, so deep programs need a large stack.
+//! [`machine`] runs them, with [`arrays`], [`entry`] checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
 //!
 //!     eval(f (x: Double) = dual(y = x, dy = 1.0). y * y, [3.0])   →   (9.0, 6.0)
 
@@ -20,7 +20,7 @@ mod partial;
 pub mod real;
 mod record;
 mod reverse;
-mod rolled;
+mod shape;
 mod sizes;
 mod tape;
 mod traced;
@@ -32,8 +32,8 @@ mod dual_tests;
 mod tests;
 
 pub use record::{Entry, Operand, Point, Record};
-pub use rolled::{Rolled, deep};
-pub use value::{Array, Shape, Value};
+pub use shape::Shape;
+pub use value::{Array, Rolled, Value, deep};
 
 use super::distinct::distinct;
 use super::program::{Function, Program};

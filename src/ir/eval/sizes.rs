@@ -3,7 +3,8 @@
 //!     f (k: Index) (a: Matrix<n, m>)   →   m is at parameter 1, one element down
 
 use super::number::V;
-use super::value::{Shape, Value};
+use super::shape::Shape;
+use super::value::Value;
 use crate::ir::program::Function;
 use crate::ir::term::{Type, Var};
 

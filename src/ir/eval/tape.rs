@@ -13,8 +13,7 @@ use super::number::{Arithmetic, Number, V};
 use super::partial::Identities;
 use super::real;
 use super::record::Record;
-use super::rolled::deep;
-use super::value::Value;
+use super::value::{Value, deep};
 use crate::ir::prim::Prim;
 
 /// A tape has no more places than this.

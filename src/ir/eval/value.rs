@@ -1,15 +1,21 @@
 //! Values: what a term evaluates to, and what a program takes and gives.
 //!
 //! A [`Value`] of plain doubles is what callers build and read; the interpreter runs on the same type over
-//! [`Number`](super::number::Number)s, which may carry tangents. Arrays know the shape of their elements
-//! also when they have none, so a 0×3 matrix has three columns; an empty array from outside whose inner
-//! sizes nobody said has elements of [`Shape::Unknown`] and gets the sizes that the entry declares.
+//! [`Number`](super::number::Number)s, which may carry tangents. One of a recursive type is [rolled](Rolled): the tuple of a tag and data
+//! behind a pointer, shared as arrays are, or none where the data of another case stand. A list of a million elements is as deep as it is
+//! long, so whoever goes into a rolled value does it by [`deep`], which makes room on the stack, and what is dropped last is taken apart
+//! in a loop.
 //!
-//!     Value::matrix(2, 3, &[1., 2., 3., 4., 5., 6.])   has shape   Array(Array(Double, 3), 2)
+//!     Node (Leaf 1.0, Leaf 2.0)   →   Rolled (1, 0.0, (Rolled (0, 1.0, (absent, absent)), Rolled (0, 2.0, (absent, absent))))
 
+use std::fmt;
 use std::rc::Rc;
 
-use super::rolled::{Rolled, deep};
+use super::shape::Shape;
+
+/// The stack that one level may need, and by how much it grows, in bytes.
+const STACK_LEFT: usize = 1 << 17;
+const STACK_STEP: usize = 1 << 25;
 
 /// A value over doubles of kind `N`.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,95 +36,9 @@ pub struct Array<N = f64> {
     pub items: Vec<Value<N>>,
 }
 
-/// The kind and the lengths of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Double,
-    Index,
-    Bool,
-    Tuple(Rc<[Shape]>),
-    /// Element and length.
-    Array(Rc<Shape>, usize),
-    /// Of a value of a recursive type, whatever is in it.
-    Rolled,
-    /// Of the elements of an empty array that came without: agrees with every shape.
-    Unknown,
-}
-
-impl Shape {
-    pub fn array(element: Shape, length: usize) -> Shape {
-        Shape::Array(Rc::new(element), length)
-    }
-
-    /// The shape with another one in the place of each Double.
-    pub fn with_doubles(&self, by: &Shape) -> Shape {
-        match self {
-            Shape::Double => by.clone(),
-            Shape::Index | Shape::Bool | Shape::Rolled | Shape::Unknown => self.clone(),
-            Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| part.with_doubles(by)).collect()),
-            Shape::Array(element, length) => Shape::array(element.with_doubles(by), *length),
-        }
-    }
-
-    /// The shape of the dual of such a value: see [`Type::dual`](crate::ir::Type::dual).
-    pub fn dual(&self) -> Shape {
-        match self {
-            Shape::Double | Shape::Rolled => Shape::Tuple([self.clone(), self.clone()].into()),
-            Shape::Index | Shape::Bool | Shape::Unknown => self.clone(),
-            Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(Shape::dual).collect()),
-            Shape::Array(element, length) => Shape::array(element.dual(), *length),
-        }
-    }
-
-    /// Whether a value of a recursive type is in such a value.
-    fn has_rolled(&self) -> bool {
-        match self {
-            Shape::Rolled => true,
-            Shape::Double | Shape::Index | Shape::Bool | Shape::Unknown => false,
-            Shape::Tuple(parts) => parts.iter().any(Shape::has_rolled),
-            Shape::Array(element, _) => element.has_rolled(),
-        }
-    }
-
-    /// The lengths, outermost first; those that are not known are left out.
-    pub fn dims(&self) -> Vec<usize> {
-        match self {
-            Shape::Array(element, length) => std::iter::once(*length).chain(element.dims()).collect(),
-            Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Rolled | Shape::Unknown => Vec::new(),
-        }
-    }
-
-    /// Equal, where both are known.
-    pub fn agrees(&self, other: &Shape) -> bool {
-        match (self, other) {
-            (Shape::Unknown, _) | (_, Shape::Unknown) => true,
-            (Shape::Double, Shape::Double) | (Shape::Index, Shape::Index) | (Shape::Bool, Shape::Bool) => true,
-            (Shape::Rolled, Shape::Rolled) => true,
-            (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.agrees(b)),
-            (Shape::Array(a, n), Shape::Array(b, m)) => n == m && (Rc::ptr_eq(a, b) || a.agrees(b)),
-            (Shape::Double | Shape::Index | Shape::Bool | Shape::Tuple(_) | Shape::Array(..) | Shape::Rolled, _) => false,
-        }
-    }
-}
-
-impl std::fmt::Display for Shape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Shape::Double => write!(f, "Double"),
-            Shape::Index => write!(f, "Index"),
-            Shape::Bool => write!(f, "Bool"),
-            Shape::Rolled => write!(f, "a recursive type"),
-            Shape::Unknown => write!(f, "?"),
-            Shape::Array(element, length) => write!(f, "Array<{element}, {length}>"),
-            Shape::Tuple(parts) => {
-                for (k, part) in parts.iter().enumerate() {
-                    write!(f, "{}{part}", if k == 0 { "(" } else { " * " })?;
-                }
-                write!(f, ")")
-            }
-        }
-    }
-}
+/// A value of a recursive type.
+#[derive(Clone)]
+pub struct Rolled<N = f64>(Option<Rc<Value<N>>>);
 
 impl<N: Clone> Value<N> {
     pub fn tuple(parts: Vec<Value<N>>) -> Value<N> {
@@ -265,5 +185,71 @@ impl Value {
         let mut found = Vec::new();
         self.each_double(&mut |number| found.push(*number));
         found
+    }
+}
+
+/// Does something one level deeper, where the stack has room for it.
+pub fn deep<T>(f: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK_LEFT, STACK_STEP, f)
+}
+
+impl<N> Rolled<N> {
+    /// What stands in the data of another case.
+    pub const ABSENT: Rolled<N> = Rolled(None);
+
+    pub fn new(value: Value<N>) -> Rolled<N> {
+        Rolled(Some(Rc::new(value)))
+    }
+
+    /// The unrolled value; none where another case's data stand.
+    pub fn unrolled(&self) -> Option<&Value<N>> {
+        self.0.as_deref()
+    }
+
+    /// The same with what is in it mapped.
+    pub fn map<M>(&self, f: &mut dyn FnMut(&Value<N>) -> Value<M>) -> Rolled<M> {
+        self.unrolled().map_or(Rolled(None), |value| Rolled::new(deep(|| f(value))))
+    }
+}
+
+impl<N: PartialEq> PartialEq for Rolled<N> {
+    fn eq(&self, other: &Rolled<N>) -> bool {
+        match (self.unrolled(), other.unrolled()) {
+            (Some(a), Some(b)) => deep(|| a == b),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+impl<N: fmt::Debug> fmt::Debug for Rolled<N> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.unrolled() {
+            Some(value) => deep(|| write!(f, "Rolled({value:?})")),
+            None => write!(f, "Absent"),
+        }
+    }
+}
+
+/// Without going deeper: what is in there is first taken out of its parents, level by level.
+impl<N> Drop for Rolled<N> {
+    fn drop(&mut self) {
+        let mut left: Vec<Value<N>> = self.0.take().and_then(Rc::into_inner).into_iter().collect();
+        while let Some(mut value) = left.pop() {
+            take_apart(&mut value, &mut left);
+        }
+    }
+}
+
+/// Takes the rolled values out of one that is dropped, where nobody else has them.
+fn take_apart<N>(value: &mut Value<N>, found: &mut Vec<Value<N>>) {
+    match value {
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) => {}
+        Value::Tuple(parts) => Rc::get_mut(parts).into_iter().flatten().for_each(|part| take_apart(part, found)),
+        Value::Array(array) => {
+            let items = Rc::get_mut(array).map(|array| &mut array.items);
+            items.into_iter().flatten().for_each(|item| take_apart(item, found));
+        }
+        Value::Rolled(rolled) => found.extend(rolled.0.take().and_then(Rc::into_inner)),
     }
 }
