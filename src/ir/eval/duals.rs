@@ -4,7 +4,8 @@
 
 use std::rc::Rc;
 
-use super::number::{Arithmetic, Number, V};
+use super::arithmetic::Arithmetic;
+use super::number::{Number, V};
 use super::shape::Shape;
 use super::value::Value;
 use crate::ir::prim::Prim;

@@ -6,10 +6,11 @@
 
 use std::rc::Rc;
 
+use super::arithmetic::Arithmetic;
 use super::code::{Code, Fold, Instance, While};
 use super::compile::DEEPEST_DERIVATIVE;
 use super::duals::{misfit, pair, seed, wants_rows};
-use super::number::{Arithmetic, Number, V};
+use super::number::{Number, V};
 use super::partial;
 use super::shape::Shape;
 use super::sizes::length_at;

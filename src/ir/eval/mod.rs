@@ -2,14 +2,17 @@
 //!
 //! In: a program, the name of one of its functions, and arguments. Out: its value with a [`Trace`] of what
 //! was done, or the run-time error by name and place. `dual` has a meaning of its own here, tagged dual
-//! numbers ([`number`]), which knows nothing of `ad/`: rules, differentiation and both targets are tested
-//! against it. A `vjp` has two: by columns of these, and by a [`tape`]. [`record`] keeps what a run does, [`traced`] runs that are recorded. [`compile`] turns functions into trees with numbered slots ([`code`]),
-//! [`machine`] runs them, with [`arrays`], [`entry`] checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
+//! numbers ([`number`], with their [`arithmetic`]), which knows nothing of `ad/`: rules, differentiation and both targets are
+//! tested against it. A `vjp` has two: by columns of these, and by a [`tape`] with [`backpropagators`]. [`record`] keeps what a run does,
+//! [`traced`] runs that are recorded. [`compile`] turns functions into trees with numbered slots ([`code`]), [`machine`] runs them, with
+//! [`arrays`], [`entry`] checks the arguments. Recursion follows the program's nesting, so deep programs need a large stack.
 //!
 //!     eval(f (x: Double) = dual(y = x, dy = 1.0). y * y, [3.0])   →   (9.0, 6.0)
 
 mod activity;
+mod arithmetic;
 mod arrays;
+mod backpropagators;
 mod code;
 mod compile;
 mod duals;

@@ -11,7 +11,7 @@
 //! bound by a derivative form has an identity, and an operation's result has one that its primitive and its operands give.
 //! Identities are places of tag 0, as those of a [`record`](super::record).
 
-use super::number::{Arithmetic, Number, V};
+use super::number::{Number, V};
 use crate::ir::prim::Prim;
 
 /// A constant's identities are even, a variable's odd.
@@ -130,15 +130,5 @@ pub fn binary(prim: Prim, x: &Number, y: &Number) -> Option<String> {
         Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Exp2 | Prim::Log2 | Prim::Log10 => None,
         Prim::Ceil | Prim::Round | Prim::Trunc | Prim::Sigmoid | Prim::Softplus => None,
         Prim::And | Prim::Or | Prim::Not | Prim::ToDouble | Prim::ToIndex => None,
-    }
-}
-
-/// Operations on numbers with identities.
-impl Arithmetic {
-    /// The plain result with its identity.
-    pub fn identified(&mut self, prim: Prim, operands: &[&Number], value: Option<f64>) -> Option<Number> {
-        let value = value?;
-        self.result(value);
-        Some(result(prim, operands, value))
     }
 }

@@ -11,8 +11,7 @@ use std::rc::Rc;
 
 use indexmap::IndexSet;
 
-use super::number::{Arithmetic, Number, V};
-use super::real;
+use super::number::{Number, V};
 use super::value::Value;
 use crate::ir::Labels;
 use crate::ir::prim::Prim;
@@ -96,7 +95,8 @@ impl Record {
         Number::taped(0, (self.entries.len() - 1 + self.forgotten) as u32, value)
     }
 
-    fn operation(&mut self, prim: Prim, order: Option<i64>, operands: &[&Number], value: f64) -> Number {
+    /// Takes note of an operation.
+    pub fn operation(&mut self, prim: Prim, order: Option<i64>, operands: &[&Number], value: f64) -> Number {
         let operands = operands.iter().map(|number| self.operand(number)).collect();
         self.push(Entry::Operation { prim, order, operands, value })
     }
@@ -158,31 +158,6 @@ pub fn named((value, labels): (&V, &Labels), path: &mut String, f: &mut dyn FnMu
         Value::Array(array) => {
             let items = array.items.iter().enumerate().map(|(k, item)| part(format!("[{k}]"), (item, labels.element()))).collect();
             Value::from_items(array.element.clone(), items)
-        }
-    }
-}
-
-/// Operations that are recorded.
-impl Arithmetic {
-    pub fn recorded_unary(&mut self, prim: Prim, x: &Number) -> Option<Number> {
-        let value = self.result(real::unary(prim, x.value())?).value();
-        if prim == Prim::Neg && self.tapes.record.as_ref()?.operand(x) == Operand::Constant(x.value()) {
-            // a constant with its sign is one
-            return Some(Number::Plain(value));
-        }
-        Some(self.tapes.record.as_mut()?.operation(prim, None, &[x], value))
-    }
-
-    pub fn recorded_binary(&mut self, prim: Prim, x: &Number, y: &Number) -> Option<Number> {
-        let value = self.result(real::binary(prim, x.value(), y.value())?).value();
-        Some(self.tapes.record.as_mut()?.operation(prim, None, &[x, y], value))
-    }
-
-    pub fn recorded_polygamma(&mut self, k: i64, x: &Number) -> Number {
-        let r = self.result(real::polygamma(k, x.value()));
-        match &mut self.tapes.record {
-            Some(record) => record.operation(Prim::Polygamma, Some(k), &[x], r.value()),
-            None => r,
         }
     }
 }
