@@ -12,8 +12,9 @@ use super::groups::Group;
 use super::laid_out::Layout;
 use super::layout::Goal;
 use super::parse::{parse, pieces};
+use super::scanner::tokenize;
 use super::tokens::ends_operand;
-use super::tokens::{Token, TokenKind, Tokens, tokenize};
+use super::tokens::{Token, TokenKind, Tokens};
 use crate::diagnostic::Diagnostic;
 use crate::source::with_line_feeds;
 

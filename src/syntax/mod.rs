@@ -1,4 +1,4 @@
-//! Text to syntax tree: `tokens` (with `groups`) → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`.
+//! Text to syntax tree: `scanner` (with `groups`; the words are `tokens`) → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`.
 //! And text to formatted text: `format`.
 //!
 //! In: the text of one file, or one expression. Out: the [`ast`] tree, every span a byte range of the text,
@@ -38,6 +38,7 @@ mod offside;
 mod operators;
 mod parse;
 mod phrase;
+mod scanner;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -46,7 +47,8 @@ mod types;
 pub use format::format;
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use phrase::explain as explain_phrase;
-pub use tokens::{RESERVED, without_comments};
+pub use scanner::without_comments;
+pub use tokens::RESERVED;
 pub use types::{BUILT_IN as BUILT_IN_TYPES, TYPES, is_built_in as is_built_in_type};
 
 /// Errors beyond this number are not looked for; the command line prints the first hundred and counts the rest.

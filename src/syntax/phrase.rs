@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 
 use super::MAX_ERRORS;
 use super::groups::heads_function;
+use super::scanner::{is_name_start, tokenize};
 use super::tokens::ends_operand;
-use super::tokens::{Token, TokenKind, is_name_start, tokenize};
+use super::tokens::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 use crate::elsewhere::{PHRASES, Phrase, Place};
 use crate::source::Span;
