@@ -17,7 +17,7 @@ use crate::loops::program::*;
 use super::names::Names;
 use super::printer::{Printer, Shape};
 use super::share;
-use super::signature::Described;
+use super::signature::{Described, asks_how_deep};
 use super::{FileNames, FunctionView, words};
 
 /// Names those functions that are this file's own.
@@ -36,11 +36,6 @@ pub fn name(program: &LoopProgram, file: &mut FileNames, names: &mut Names) {
         let parts = (0..share::count(&function.body)).map(|_| names.local(&format!("{body}_part"))).collect();
         file.parts.insert(function.name.clone(), parts);
     }
-}
-
-/// Whether a function finds how deep its stacks may be.
-pub fn asks_how_deep(function: &LoopFunction) -> bool {
-    function.body.iter().any(|stmt| matches!(stmt, Stmt::Declare { init: Some(Value::Call(Callee::Deeper(_), _)), .. }))
 }
 
 /// All measures of a function, those that are called first.

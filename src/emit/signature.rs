@@ -9,7 +9,6 @@ use crate::loops::program::*;
 
 use super::FileNames;
 use super::expr::c_type;
-use super::measures;
 use super::names::Names;
 
 /// How to call an entry: arguments in this order, then the workspace and its length.
@@ -158,7 +157,7 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
         plain: name.strip_prefix(&*file.prefix).unwrap_or(&name).to_string(),
         name,
         workspace: workspace_name,
-        needs_workspace: function.workspace.needed || measures::asks_how_deep(function),
+        needs_workspace: function.workspace.needed || asks_how_deep(function),
         parameters,
     };
     Described {
@@ -178,6 +177,11 @@ pub fn describe(function: &LoopFunction, file: &FileNames, names: &mut Names) ->
         doc,
         short_doc,
     }
+}
+
+/// Whether a function finds how deep its stacks may be.
+pub fn asks_how_deep(function: &LoopFunction) -> bool {
+    function.body.iter().any(|stmt| matches!(stmt, Stmt::Declare { init: Some(Value::Call(Callee::Deeper(_), _)), .. }))
 }
 
 fn measured_ids(function: &LoopFunction) -> Vec<Id> {
