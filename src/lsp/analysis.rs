@@ -12,7 +12,7 @@ use lsp_types::{Position, Range};
 use super::documents::Files;
 use super::names::{Names, Occurrence};
 use super::position::Lines;
-use super::{sound, walk};
+use super::walk;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Open;
@@ -30,8 +30,8 @@ pub struct Analysis {
     /// The files that it opens, directly or not, also those that could not be read.
     pub opened: Vec<String>,
     pub lines: Lines,
-    /// Of a text with errors the part that has none, once it was asked for.
-    sound: OnceCell<Option<Box<Analysis>>>,
+    /// Of a text with errors the part that has none, once [`Analysis::sound`] was asked for it.
+    pub(super) sound: OnceCell<Option<Box<Analysis>>>,
 }
 
 /// Analyses a text. A failure of the compiler itself is a diagnostic as well.
@@ -115,20 +115,6 @@ impl Analysis {
 
     pub fn signature(&self, name: &str) -> Option<&Signature> {
         self.surveyed.signatures.iter().find(|signature| signature.name == name)
-    }
-
-    /// What is known to be right: all of it, or of a text with errors the declarations that check without those that do not.
-    pub fn sound(&self, files: &Files) -> &Analysis {
-        if self.surveyed.program.is_some() {
-            return self;
-        }
-        self.sound.get_or_init(|| sound::part(self, files).map(Box::new)).as_deref().unwrap_or(self)
-    }
-
-    /// Whether a declaration is an entry of what is known to be right.
-    pub fn is_entry(&self, name: &str, files: &Files) -> bool {
-        let functions = self.sound(files).surveyed.program.as_ref().map(|program| &program.functions);
-        functions.and_then(|functions| functions.get(name)).is_some_and(|function| function.is_entry)
     }
 
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {

@@ -1,6 +1,7 @@
 //! What of a text is sound where something else in it is wrong: for what is shown of entries while another declaration is written.
 //!
-//! In: a text with errors. Out: the same text with blanks in the place of the declarations that have errors, and of those that need them.
+//! In: the analysis of a text. Out: itself where it has no errors, else that of the same text with blanks in the place of the declarations
+//! that have errors, and of those that need them.
 //!
 //!     let f x = x * x⏎let g y = f y + w   →   let f x = x * x⏎
 
@@ -10,8 +11,24 @@ use super::documents::Files;
 /// The analysis gives up if the rest still has errors after so many rounds: each drops the uses of what the one before dropped.
 const ROUNDS: usize = 4;
 
+impl Analysis {
+    /// What is known to be right: all of it, or of a text with errors the declarations that check without those that do not.
+    pub fn sound(&self, files: &Files) -> &Analysis {
+        if self.surveyed.program.is_some() {
+            return self;
+        }
+        self.sound.get_or_init(|| part(self, files).map(Box::new)).as_deref().unwrap_or(self)
+    }
+
+    /// Whether a declaration is an entry of what is known to be right.
+    pub fn is_entry(&self, name: &str, files: &Files) -> bool {
+        let functions = self.sound(files).surveyed.program.as_ref().map(|program| &program.functions);
+        functions.and_then(|functions| functions.get(name)).is_some_and(|function| function.is_entry)
+    }
+}
+
 /// The analysis of what is sound of a text that has errors; places are those of the text.
-pub fn part(whole: &Analysis, files: &Files) -> Option<Analysis> {
+fn part(whole: &Analysis, files: &Files) -> Option<Analysis> {
     let name = whole.sources.files.first()?.name.to_string();
     let mut text = without_errors(whole)?;
     for _ in 0..ROUNDS {
