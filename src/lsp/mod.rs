@@ -1,9 +1,10 @@
 //! The language server: what an editor shows of a program while it is written.
 //!
 //! In: the messages of an editor, on a stream of bytes, and a [`Host`] that reads files. Out: its answers. `transport` reads and writes
-//! messages, `server` keeps the order of things, `documents` the texts, `analysis` what is known of each; `names` with `walk` says which
-//! declaration a name means. Each question has a file: `report` (diagnostics), `hover`, `complete` with `place`, `rename`, `lens`, `outline`; `requests` asks them, of entries
-//! of what is `sound`. What may take long, the cost of an entry and its derivative, a `worker` computes.
+//! messages, `server` keeps the order of things, `workspace` the open texts and what is known between messages: `documents` is a text,
+//! `analysis` what is known of it; `names` with `walk` says which declaration a name means. Each question has a file: `report`
+//! (diagnostics), `hover`, `complete` with `place`, `rename`, `lens`, `outline`; `requests` asks them, of entries of what is `sound`. What
+//! may take long, the cost of an entry and its derivative, a `worker` computes.
 //!
 //!     textDocument/didOpen `let f (v: Vector<n>) = vectorSum w`   →   textDocument/publishDiagnostics E0202 at 0:33, unknown name `w`
 //!
@@ -27,6 +28,7 @@ mod sound;
 mod transport;
 mod walk;
 mod worker;
+mod workspace;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

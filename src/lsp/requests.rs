@@ -22,8 +22,8 @@ use super::analysis::{Analysis, MAIN};
 use super::documents::{self, Document, Files};
 use super::names::{Occurrence, What};
 use super::position::Lines;
-use super::server::Server;
 use super::worker::Job;
+use super::workspace::Workspace;
 use super::{complete, hover, lens, outline, rename, report};
 use crate::source::Span;
 use crate::syntax::ast::OpenWhat;
@@ -61,66 +61,66 @@ pub fn capabilities() -> Value {
 }
 
 /// The answer to a question about a text that is open; an `Err` is an error for the editor to show.
-pub fn answer(server: &mut Server, id: &RequestId, method: &str, params: Value) -> Result<Answer, Answer> {
+pub fn answer(workspace: &mut Workspace, id: &RequestId, method: &str, params: Value) -> Result<Answer, Answer> {
     let now = |value: Value| Ok(Answer::Now(value));
     match method {
         ask::HoverRequest::METHOD => {
             let HoverParams { text_document_position_params: at, .. } = read(params)?;
-            hovered(server, id, &at)
+            hovered(workspace, id, &at)
         }
         ask::GotoDefinition::METHOD => {
             let GotoDefinitionParams { text_document_position_params: at, .. } = read(params)?;
-            now(json!(definition(server, &at)?))
+            now(json!(definition(workspace, &at)?))
         }
         ask::References::METHOD => {
             let ReferenceParams { text_document_position: at, context, .. } = read(params)?;
-            let Some((analysis, found)) = name_at(server, &at)? else { return now(json!([])) };
+            let Some((analysis, found)) = name_at(workspace, &at)? else { return now(json!([])) };
             let declared = declaration(analysis, found);
-            let places: BTreeSet<(String, Span)> = uses(server, &at.text_document.uri, analysis, found)
+            let places: BTreeSet<(String, Span)> = uses(workspace, &at.text_document.uri, analysis, found)
                 .into_iter()
                 .flat_map(|(analysis, found)| analysis.names.places(found.definition).filter_map(|place| in_file(analysis, place)))
                 .filter(|place| context.include_declaration || Some(place) != declared.as_ref())
                 .collect();
-            let files = server.files();
-            let located = |(file, place): (String, Span)| located(server, &files, &file, place).ok();
+            let files = workspace.files();
+            let located = |(file, place): (String, Span)| located(workspace, &files, &file, place).ok();
             now(json!(places.into_iter().filter_map(located).collect::<Vec<_>>()))
         }
         ask::DocumentHighlightRequest::METHOD => {
             let DocumentHighlightParams { text_document_position_params: at, .. } = read(params)?;
-            let Some((analysis, found)) = name_at(server, &at)? else { return now(json!([])) };
+            let Some((analysis, found)) = name_at(workspace, &at)? else { return now(json!([])) };
             now(json!(outline::highlights(analysis, found)))
         }
         ask::DocumentSymbolRequest::METHOD => {
             let DocumentSymbolParams { text_document, .. } = read(params)?;
-            let (_, analysis) = text(server, &text_document.uri)?;
+            let (_, analysis) = text(workspace, &text_document.uri)?;
             now(json!(DocumentSymbolResponse::Nested(outline::symbols(analysis))))
         }
         ask::Formatting::METHOD => {
             let DocumentFormattingParams { text_document, .. } = read(params)?;
-            let (document, _) = text(server, &text_document.uri)?;
+            let (document, _) = text(workspace, &text_document.uri)?;
             now(json!(outline::formatted(&document.text, &document.lines)))
         }
         ask::PrepareRenameRequest::METHOD => {
             let at: TextDocumentPositionParams = read(params)?;
-            let Some((analysis, found)) = name_at(server, &at)? else { return now(Value::Null) };
+            let Some((analysis, found)) = name_at(workspace, &at)? else { return now(Value::Null) };
             let place = rename::prepare(analysis, found).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
             now(json!(analysis.range(place)))
         }
         ask::Rename::METHOD => {
             let RenameParams { text_document_position: at, new_name, .. } = read(params)?;
-            now(json!(renamed(server, &at, &new_name).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?))
+            now(json!(renamed(workspace, &at, &new_name).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?))
         }
         ask::Completion::METHOD => {
             let CompletionParams { text_document_position: at, .. } = read(params)?;
-            let (_, analysis) = text(server, &at.text_document.uri)?;
-            now(json!(complete::complete(analysis, at.position, server.library(), server.built_in(), &server.files())))
+            let (_, analysis) = text(workspace, &at.text_document.uri)?;
+            now(json!(complete::complete(analysis, at.position, workspace.library(), workspace.built_in(), &workspace.files())))
         }
         ask::CodeLensRequest::METHOD => {
             let CodeLensParams { text_document, .. } = read(params)?;
-            let (_, analysis) = text(server, &text_document.uri)?;
-            now(json!(lens::lenses(analysis, &text_document.uri, &server.files())))
+            let (_, analysis) = text(workspace, &text_document.uri)?;
+            now(json!(lens::lenses(analysis, &text_document.uri, &workspace.files())))
         }
-        ask::ExecuteCommand::METHOD => shown(server, id, read(params)?),
+        ask::ExecuteCommand::METHOD => shown(workspace, id, read(params)?),
         _ => Err(Answer::Error(ErrorCode::MethodNotFound, format!("`{method}` is not known"))),
     }
 }
@@ -130,31 +130,31 @@ fn read<P: DeserializeOwned>(params: Value) -> Result<P, Answer> {
 }
 
 /// A text that is open, with what is known of it.
-fn text<'s>(server: &'s Server, uri: &Url) -> Result<(&'s Document, &'s Analysis), Answer> {
-    let known = server.documents.get(uri).zip(server.analyses.get(uri));
+fn text<'s>(workspace: &'s Workspace, uri: &Url) -> Result<(&'s Document, &'s Analysis), Answer> {
+    let known = workspace.documents.get(uri).zip(workspace.analyses.get(uri));
     known.ok_or_else(|| Answer::Error(ErrorCode::InvalidParams, format!("{uri} is not open")))
 }
 
-fn name_at<'s>(server: &'s Server, at: &TextDocumentPositionParams) -> Result<Option<(&'s Analysis, Occurrence)>, Answer> {
-    let (_, analysis) = text(server, &at.text_document.uri)?;
+fn name_at<'s>(workspace: &'s Workspace, at: &TextDocumentPositionParams) -> Result<Option<(&'s Analysis, Occurrence)>, Answer> {
+    let (_, analysis) = text(workspace, &at.text_document.uri)?;
     Ok(analysis.name_at(at.position).map(|found| (analysis, found)))
 }
 
-fn hovered(server: &Server, id: &RequestId, at: &TextDocumentPositionParams) -> Result<Answer, Answer> {
+fn hovered(workspace: &Workspace, id: &RequestId, at: &TextDocumentPositionParams) -> Result<Answer, Answer> {
     let uri = &at.text_document.uri;
-    let Some((analysis, found)) = name_at(server, at)? else {
-        let (_, analysis) = text(server, uri)?;
+    let Some((analysis, found)) = name_at(workspace, at)? else {
+        let (_, analysis) = text(workspace, uri)?;
         let described = hover::built_in_type(analysis, analysis.offset(at.position));
         return Ok(Answer::Now(described.map_or(Value::Null, |(place, text)| shown_at(analysis.range(place), text))));
     };
-    let files = server.files();
-    let Some(hover) = hover::hover(analysis, found, server.library(), server.built_in(), &files) else {
+    let files = workspace.files();
+    let Some(hover) = hover::hover(analysis, found, workspace.library(), workspace.built_in(), &files) else {
         return Ok(Answer::Now(Value::Null));
     };
     let range = analysis.range(found.span);
     let shown = move |text: String| shown_at(range, text);
     let Some(entry) = hover.entry else { return Ok(Answer::Now(shown(hover.text))) };
-    let (name, text, costs) = (documents::name(uri), analysis.sound(&files).text().to_string(), server.costs.clone());
+    let (name, text, costs) = (documents::name(uri), analysis.sound(&files).text().to_string(), workspace.costs.clone());
     let with_cost = move |cost: &str| format!("{}\n\ncost after all rules: {cost}", hover.text);
     let key = (name.clone(), entry.clone());
     if let Some(cost) = costs.lock().unwrap_or_else(|failed| failed.into_inner()).get(&key) {
@@ -175,13 +175,13 @@ fn shown_at(range: Range, text: String) -> Value {
     json!(Hover { contents, range: Some(range) })
 }
 
-fn definition(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
+fn definition(workspace: &Workspace, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
     let uri = &at.text_document.uri;
-    let Some((analysis, found)) = name_at(server, at)? else { return opened(server, at) };
+    let Some((analysis, found)) = name_at(workspace, at)? else { return opened(workspace, at) };
     let Some(definition) = analysis.names.definition(found.definition) else { return Ok(None) };
     let Some(place) = definition.place else { return Ok(None) };
     match definition.what {
-        What::Library(_) => in_library(server, place),
+        What::Library(_) => in_library(workspace, place),
         What::Local | What::Size | What::Global(_) | What::BuiltIn | What::Type(_) | What::Field => {
             Ok(report::location(analysis, place, Some(uri)))
         }
@@ -189,65 +189,65 @@ fn definition(server: &Server, at: &TextDocumentPositionParams) -> Result<Option
 }
 
 /// The beginning of the file whose `open` is at a place, if it can be read.
-fn opened(server: &Server, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
+fn opened(workspace: &Workspace, at: &TextDocumentPositionParams) -> Result<Option<Location>, Answer> {
     let uri = &at.text_document.uri;
-    let (_, analysis) = text(server, uri)?;
+    let (_, analysis) = text(workspace, uri)?;
     let Some(open) = analysis.open_at(at.position) else { return Ok(None) };
     let start = Span::new(MAIN, 0, 0);
     match &open.what {
-        OpenWhat::Library(name) if &**name == LIBRARY => in_library(server, start),
+        OpenWhat::Library(name) if &**name == LIBRARY => in_library(workspace, start),
         OpenWhat::Library(_) => Ok(None),
         OpenWhat::File(path) => {
-            let files = server.files();
+            let files = workspace.files();
             let loaded = files.load(path, &documents::name(uri)).ok();
-            Ok(loaded.and_then(|(file, _)| located(server, &files, &file, start).ok()))
+            Ok(loaded.and_then(|(file, _)| located(workspace, &files, &file, start).ok()))
         }
     }
 }
 
 /// A place of the library, whose source is kept in a file for it.
-fn in_library(server: &Server, place: Span) -> Result<Option<Location>, Answer> {
-    let kept = (server.host.keep)("linalg.smooth", LINALG).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
+fn in_library(workspace: &Workspace, place: Span) -> Result<Option<Location>, Answer> {
+    let kept = (workspace.host.keep)("linalg.smooth", LINALG).map_err(|why| Answer::Error(ErrorCode::RequestFailed, why))?;
     let range = Lines::new(LINALG).range(LINALG, place.start as usize, place.end as usize);
     Ok(Url::from_file_path(kept).ok().map(|uri| Location { uri, range }))
 }
 
 /// The edits of a renaming: in the text, in the files that it opens, and in the open texts that use the declaration.
-fn renamed(server: &Server, at: &TextDocumentPositionParams, name: &str) -> Result<WorkspaceEdit, String> {
+fn renamed(workspace: &Workspace, at: &TextDocumentPositionParams, name: &str) -> Result<WorkspaceEdit, String> {
     let uri = &at.text_document.uri;
-    let analysis = server.analyses.get(uri).ok_or("the text is not open")?;
+    let analysis = workspace.analyses.get(uri).ok_or("the text is not open")?;
     let found = analysis.name_at(at.position).ok_or("there is no name here")?;
-    let files = server.files();
+    let files = workspace.files();
     rename::possible(analysis, found, name)?;
     if let Some(definition) = analysis.names.definition(found.definition) {
         let declared = declaration(analysis, found).map(|(file, _)| file);
         let reads = |(_, other): &(&Url, &Analysis)| other.sources.files.iter().any(|file| declared.as_deref() == Some(&*file.name));
-        let mut readers: Vec<(&Url, &Analysis)> = server.analyses.iter().filter(reads).collect();
+        let mut readers: Vec<(&Url, &Analysis)> = workspace.analyses.iter().filter(reads).collect();
         readers.sort_by_key(|(other, _)| (*other != uri, other.as_str()));
         for (_, other) in readers {
             rename::all_known(other, definition, name, &documents::name(uri))?;
         }
     }
     let mut places: BTreeSet<(String, Span)> = BTreeSet::new();
-    for (analysis, found) in uses(server, uri, analysis, found) {
+    for (analysis, found) in uses(workspace, uri, analysis, found) {
         for place in rename::rename(analysis, found, name, &files)? {
             places.insert(in_file(analysis, place).ok_or("a place is in no file")?);
         }
     }
     let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
     for (file, place) in places {
-        let Location { uri, range } = located(server, &files, &file, place)?;
+        let Location { uri, range } = located(workspace, &files, &file, place)?;
         changes.entry(uri).or_default().push(TextEdit { range, new_text: name.to_string() });
     }
     Ok(WorkspaceEdit { changes: Some(changes), ..Default::default() })
 }
 
 /// The open texts that use what is declared where `found` is: the text itself, then the others, each with an occurrence there.
-fn uses<'s>(server: &'s Server, uri: &Url, analysis: &'s Analysis, found: Occurrence) -> Vec<(&'s Analysis, Occurrence)> {
+fn uses<'s>(workspace: &'s Workspace, uri: &Url, analysis: &'s Analysis, found: Occurrence) -> Vec<(&'s Analysis, Occurrence)> {
     let mut all = vec![(analysis, found)];
     // what is declared in no file has no other texts to be looked for in
     if let Some(declared) = declaration(analysis, found) {
-        for (_, other) in server.analyses.iter().filter(|(other, _)| *other != uri) {
+        for (_, other) in workspace.analyses.iter().filter(|(other, _)| *other != uri) {
             let same = |found: &&Occurrence| declaration(other, **found).as_ref() == Some(&declared);
             all.extend(other.names.occurrences.iter().find(same).map(|used| (other, *used)));
         }
@@ -266,16 +266,16 @@ fn in_file(analysis: &Analysis, place: Span) -> Option<(String, Span)> {
 }
 
 /// A place of a file as editors name it.
-fn located(server: &Server, files: &Files, file: &str, place: Span) -> Result<Location, String> {
-    let open = server.documents.keys().find(|uri| documents::name(uri) == file).cloned();
+fn located(workspace: &Workspace, files: &Files, file: &str, place: Span) -> Result<Location, String> {
+    let open = workspace.documents.keys().find(|uri| documents::name(uri) == file).cloned();
     let uri = open.or_else(|| documents::uri(file)).ok_or("a file has no address")?;
     let text = files.open.get(file).cloned();
-    let text = text.map_or_else(|| (server.host.read)(file.as_ref()).map(Into::into), Ok)?;
+    let text = text.map_or_else(|| (workspace.host.read)(file.as_ref()).map(Into::into), Ok)?;
     Ok(Location { uri, range: Lines::new(&text).range(&text, place.start as usize, place.end as usize) })
 }
 
 /// Shows a derived or optimised program: answers with its text and where it is kept, and asks the editor to open that.
-fn shown(server: &mut Server, id: &RequestId, command: ExecuteCommandParams) -> Result<Answer, Answer> {
+fn shown(workspace: &mut Workspace, id: &RequestId, command: ExecuteCommandParams) -> Result<Answer, Answer> {
     let invalid = |why: String| Answer::Error(ErrorCode::InvalidParams, why);
     let words: Option<(Url, String)> = match command.arguments.as_slice() {
         [uri, entry] => serde_json::from_value(uri.clone()).ok().zip(entry.as_str().map(str::to_string)),
@@ -287,11 +287,11 @@ fn shown(server: &mut Server, id: &RequestId, command: ExecuteCommandParams) -> 
         other => return Err(invalid(format!("there is no command `{other}`"))),
     };
     let (uri, entry) = words.ok_or_else(|| invalid(format!("`{}` takes the address of a text and an entry", command.command)))?;
-    let (_, analysis) = text(server, &uri)?;
-    let files = server.files();
+    let (_, analysis) = text(workspace, &uri)?;
+    let files = workspace.files();
     let (name, text) = (documents::name(&uri), analysis.sound(&files).text().to_string());
-    let kept_as = server.shown_as(&uri, &entry, suffix);
-    let (id, keep, shows) = (id.clone(), server.host.keep.clone(), server.shows_documents);
+    let kept_as = workspace.shown_as(&uri, &entry, suffix);
+    let (id, keep, shows) = (id.clone(), workspace.host.keep.clone(), workspace.shows_documents);
     Ok(Answer::Later(Box::new(move || {
         let program = match compute(&name, &text, &entry, &files) {
             Ok(program) => program,

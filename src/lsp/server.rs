@@ -6,12 +6,9 @@
 //!
 //!     initialize → capabilities; didOpen, didChange, … → publishDiagnostics; hover → Markdown; shutdown, exit → status 0
 
-use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -19,19 +16,19 @@ use lsp_types::notification::{self as note, Notification as _};
 use lsp_types::request::{self as ask, Request as _};
 use lsp_types::{
     CancelParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, NumberOrString,
-    PublishDiagnosticsParams, Url,
+    PublishDiagnosticsParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::analysis::{Analysis, analyse};
-use super::documents::{self, Document, Files};
+use super::analysis::analyse;
+use super::documents::{self, Document};
 use super::requests::{self, Answer};
 use super::transport::{self, Incoming, Outgoing};
 use super::worker::Worker;
+use super::workspace::Workspace;
 use super::{Host, report};
 use crate::types::modules::LINALG;
-use crate::types::{self, Described};
 
 /// Answers an editor until it says `exit`, and gives the exit status.
 pub fn serve(mut input: impl BufRead + Send + 'static, mut output: impl Write + Send + 'static, host: Host) -> u8 {
@@ -69,42 +66,16 @@ enum State {
     ShutDown,
 }
 
-/// What is known between messages.
-pub struct Server {
-    pub host: Host,
+struct Server {
+    workspace: Workspace,
     out: Sender<Outgoing>,
     worker: Worker,
     state: State,
-    pub documents: HashMap<Url, Document>,
-    pub analyses: HashMap<Url, Analysis>,
-    /// The texts that changed since they were analysed.
-    changed: BTreeSet<Url>,
-    library: OnceCell<Vec<Described>>,
-    built_in: OnceCell<Vec<Described>>,
-    /// The costs of entries of the texts as they are, by file and entry.
-    pub costs: Arc<Mutex<HashMap<(String, String), String>>>,
-    /// Whether the editor opens a file when it is asked to.
-    pub shows_documents: bool,
-    /// What was shown, by the name that its file would have alone: an entry of several texts has a file for each.
-    shown: HashMap<String, Vec<(Url, String)>>,
 }
 
 impl Server {
     fn new(host: Host, out: Sender<Outgoing>) -> Server {
-        Server {
-            host,
-            worker: Worker::start(out.clone()),
-            out,
-            state: State::Fresh,
-            documents: HashMap::new(),
-            analyses: HashMap::new(),
-            changed: BTreeSet::new(),
-            library: OnceCell::new(),
-            built_in: OnceCell::new(),
-            costs: Arc::default(),
-            shows_documents: false,
-            shown: HashMap::new(),
-        }
+        Server { workspace: Workspace::new(host), worker: Worker::start(out.clone()), out, state: State::Fresh }
     }
 
     fn run(&mut self, incoming: &Receiver<Incoming>) -> u8 {
@@ -161,7 +132,8 @@ impl Server {
         let answer = match (self.state, method.as_str()) {
             (State::Fresh, ask::Initialize::METHOD) => {
                 self.state = State::Running;
-                self.shows_documents = params.pointer("/capabilities/window/showDocument/support").and_then(Value::as_bool) == Some(true);
+                self.workspace.shows_documents =
+                    params.pointer("/capabilities/window/showDocument/support").and_then(Value::as_bool) == Some(true);
                 Answer::Now(requests::capabilities())
             }
             (State::Fresh, _) => Answer::Error(ErrorCode::ServerNotInitialized, "`initialize` comes first".into()),
@@ -173,7 +145,7 @@ impl Server {
             }
             (State::Running, _) => {
                 self.refresh();
-                requests::answer(self, &id, &method, params).unwrap_or_else(|refused| refused)
+                requests::answer(&mut self.workspace, &id, &method, params).unwrap_or_else(|refused| refused)
             }
         };
         match answer {
@@ -191,29 +163,22 @@ impl Server {
         match method.as_str() {
             note::DidOpenTextDocument::METHOD => {
                 if let Some(DidOpenTextDocumentParams { text_document: opened }) = read(params) {
-                    self.documents.insert(opened.uri.clone(), Document::new(opened.version, &opened.text));
-                    self.change(opened.uri);
+                    self.workspace.open(opened.uri, Document::new(opened.version, &opened.text));
                 }
             }
             note::DidChangeTextDocument::METHOD => {
-                if let Some(DidChangeTextDocumentParams { text_document, content_changes }) = read(params)
-                    && let Some(document) = self.documents.get_mut(&text_document.uri)
-                {
-                    document.change(text_document.version, content_changes);
-                    self.change(text_document.uri);
+                if let Some(DidChangeTextDocumentParams { text_document, content_changes }) = read(params) {
+                    self.workspace.edit(text_document.uri, text_document.version, content_changes);
                 }
             }
             note::DidCloseTextDocument::METHOD => {
                 if let Some(DidCloseTextDocumentParams { text_document }) = read(params)
-                    && self.documents.remove(&text_document.uri).is_some()
+                    && self.workspace.close(&text_document.uri)
                 {
-                    self.change(text_document.uri.clone());
-                    self.changed.remove(&text_document.uri);
-                    self.analyses.remove(&text_document.uri);
                     self.publish(PublishDiagnosticsParams::new(text_document.uri, Vec::new(), None));
                 }
             }
-            note::DidChangeWatchedFiles::METHOD => self.changed.extend(self.documents.keys().cloned()),
+            note::DidChangeWatchedFiles::METHOD => self.workspace.change_all(),
             note::Cancel::METHOD => {
                 let Some(CancelParams { id }) = read(params) else { return };
                 let id = match id {
@@ -228,63 +193,26 @@ impl Server {
         }
     }
 
-    /// Notes that a text is another one now, for itself and for the texts that open it.
-    fn change(&mut self, uri: Url) {
-        let name = documents::name(&uri);
-        let opens = self.analyses.iter().filter(|(_, analysis)| analysis.opened.contains(&name)).map(|(uri, _)| uri.clone());
-        self.changed.extend(opens.collect::<Vec<_>>());
-        self.changed.insert(uri);
-    }
-
-    /// The texts as they are now.
-    pub fn files(&self) -> Files {
-        let open = self.documents.iter().map(|(uri, document)| (documents::name(uri), document.text.clone())).collect();
-        Files { open, host: self.host.clone() }
-    }
-
     /// Analyses what has changed, and says what is wrong with it.
     fn refresh(&mut self) {
-        let changed = std::mem::take(&mut self.changed);
+        let changed = self.workspace.take_changed();
         if changed.is_empty() {
             return;
         }
-        // a job that is under way has the costs of the texts before, and adds to those
-        self.costs = Arc::default();
-        let files = self.files();
+        let files = self.workspace.files();
         for uri in changed {
-            let Some(document) = self.documents.get(&uri) else { continue };
+            let Some(document) = self.workspace.documents.get(&uri) else { continue };
             let analysis = analyse(&documents::name(&uri), &document.text, &files);
             // the library's own text, shown where a definition is asked for, hides itself
             let found = if *document.text == *LINALG { Vec::new() } else { report::diagnostics(&analysis, &uri) };
             let params = PublishDiagnosticsParams::new(uri.clone(), found, Some(document.version));
             self.publish(params);
-            self.analyses.insert(uri, analysis);
+            self.workspace.analyses.insert(uri, analysis);
         }
     }
 
     fn publish(&self, params: PublishDiagnosticsParams) {
         let notification = Notification { method: note::PublishDiagnostics::METHOD.to_string(), params: json!(params) };
         self.send(Outgoing::Message(Message::Notification(notification)));
-    }
-
-    /// What the file is called that shows something of an entry.
-    pub fn shown_as(&mut self, uri: &Url, entry: &str, suffix: &str) -> String {
-        let name = format!("{}_{suffix}", entry.replace('\'', "_prime"));
-        // there are disks to which capitals are the same
-        let known = self.shown.entry(name.to_lowercase()).or_default();
-        let at = known.iter().position(|(of, shown)| of == uri && shown == entry).unwrap_or_else(|| {
-            known.push((uri.clone(), entry.to_string()));
-            known.len() - 1
-        });
-        if at == 0 { format!("{name}.smoothcore") } else { format!("{name}_{}.smoothcore", at + 1) }
-    }
-
-    /// The functions of the library.
-    pub fn library(&self) -> &[Described] {
-        self.library.get_or_init(|| types::library().unwrap_or_default())
-    }
-
-    pub fn built_in(&self) -> &[Described] {
-        self.built_in.get_or_init(types::built_in)
     }
 }
