@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use crate::ir::ended_early::end;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var, size_term};
 
-use super::analysis::ranges::Ranges;
 use super::analysis::sizes;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::values::negate;
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::analysis::effects::inside;
-use super::analysis::ranges::Ranges;
+use super::program::ranges::Ranges;
 use super::program::*;
 
 /// Puts a local in the place of another one.

@@ -7,8 +7,8 @@
 
 use crate::ir::Prim;
 
-use super::analysis::ranges::Ranges;
 use super::builder::counter;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::rename::{copied, rename};
 use super::values::folded;

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::analysis::ranges::Ranges;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::rename::rename;
 use super::visit::each_local;

@@ -18,7 +18,7 @@ use super::analysis::affine::growth;
 use super::analysis::bounds::Around;
 use super::analysis::dependence::Iterations;
 use super::analysis::homes::Homes;
-use super::analysis::ranges::Ranges;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::visit::{each_change, each_local, each_value, is_total, reads};
 use super::{Context, Result};

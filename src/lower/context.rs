@@ -17,8 +17,8 @@ use crate::ir::{Atom, Expr, Name, Prim, Program, Size, Status, Term, Type, Var};
 use crate::source::Span;
 
 use super::view::{Dest, Leaf, Target, View, elem};
-use crate::loops::analysis::ranges::Ranges;
 pub use crate::loops::analysis::sizes::depends_on_data;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;

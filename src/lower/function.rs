@@ -135,7 +135,7 @@ fn declare_sizes(lowerer: &mut Lowerer, function: &Function, params: &mut Vec<Pa
 
 /// The facts about a size after the checks at entry.
 fn size_range(function: &Function, var: &Var) -> (i128, i128) {
-    let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { crate::loops::analysis::ranges::ANY };
+    let mut range = if function.sizes.contains(var) { (0, i64::MAX as i128) } else { crate::loops::program::ranges::ANY };
     if is_length(function, var) {
         range = (0, LONGEST as i128);
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::ir::Prim;
 
-use super::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::values::index;
 use crate::loops::visit::reads;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 
 use super::affine::Affine;
-use super::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 
 /// The loops around a place, the outermost first, and the constants that are visible there.

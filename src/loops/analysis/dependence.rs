@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use super::affine::{Affine, growth};
 use super::bounds::Around;
-use super::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, reads};
 

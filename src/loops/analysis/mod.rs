@@ -19,5 +19,5 @@ pub mod dependence;
 pub mod effects;
 pub mod failures;
 pub mod homes;
-pub mod ranges;
+mod ranges;
 pub mod sizes;

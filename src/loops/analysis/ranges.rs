@@ -5,34 +5,13 @@
 //!
 //!     i in 0 … 9, k anything   →   i + 1 in 1 … 10, plain; k + 1 wraps
 
-use std::collections::BTreeMap;
-
 use crate::ir::Prim;
 
+use crate::loops::program::ranges::{ANY, Range, Ranges};
 use crate::loops::program::*;
 use crate::loops::values::may_wrap;
 
-/// The least and the greatest value of an Index.
-pub type Range = (i128, i128);
-
-/// The whole range of Index.
-pub const ANY: Range = (i64::MIN as i128, i64::MAX as i128);
-
-/// The ranges of locals; one without is anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranges(BTreeMap<Id, Range>);
-
 impl Ranges {
-    /// Notes what a local is between.
-    pub fn insert(&mut self, id: Id, range: Range) {
-        self.0.insert(id, range);
-    }
-
-    /// What a local is between, where something is known.
-    pub fn get(&self, id: Id) -> Option<Range> {
-        self.0.get(&id).copied()
-    }
-
     /// Notes the range of a loop's index, from its count.
     pub fn count_to(&mut self, i: Id, count: &Value) {
         let most = self.of(count).1;

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Size, Term, Type};
 use crate::source::Span;
 
-use super::ranges::{ANY, Range, Ranges};
+use crate::loops::program::ranges::{ANY, Range, Ranges};
 use crate::loops::program::*;
 
 /// An expression for a size.

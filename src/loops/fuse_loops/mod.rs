@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use super::analysis::bounds::Around;
 use super::analysis::dependence::Iterations;
 use super::analysis::homes::Homes;
-use super::analysis::ranges::Ranges;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::rename::rename;
 use super::simplify::simplify;

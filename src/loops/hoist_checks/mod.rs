@@ -20,7 +20,7 @@ use crate::ir::{Prim, Status};
 
 use crate::loops::analysis::affine::Affine;
 use crate::loops::analysis::failures::{Failures, can_fail};
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::simplify::simplify;
 use crate::loops::values::negate;

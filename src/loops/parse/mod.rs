@@ -24,7 +24,7 @@ use crate::ir::{Size, Type, Var};
 use crate::real::Real;
 use crate::source::Span;
 
-use super::analysis::ranges::{ANY, Range};
+use super::program::ranges::{ANY, Range};
 use super::program::*;
 
 use names::Names;

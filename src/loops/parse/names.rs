@@ -9,9 +9,9 @@ use super::Parsed;
 use crate::ir::ambient::deeper;
 use crate::ir::subst::substitute;
 use crate::ir::{Atom, Expr, Size, Term, Type, Var};
-use crate::loops::analysis::ranges::Ranges;
 use crate::loops::analysis::sizes;
 use crate::loops::print;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 
 #[derive(Default)]

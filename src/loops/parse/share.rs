@@ -4,7 +4,7 @@
 
 use super::statement::PAST_COMPARISON;
 use super::{Parsed, Parser};
-use crate::loops::analysis::ranges::ANY;
+use crate::loops::program::ranges::ANY;
 use crate::loops::program::*;
 use crate::source::Span;
 

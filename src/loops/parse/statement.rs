@@ -7,8 +7,8 @@
 use super::tokens::Token;
 use super::{Parsed, Parser};
 use crate::ir::{Status, Type};
-use crate::loops::analysis::ranges::ANY;
 use crate::loops::print::{count_range, size_of, status};
+use crate::loops::program::ranges::ANY;
 use crate::loops::program::*;
 use crate::source::Span;
 

@@ -21,7 +21,7 @@ mod ends;
 use crate::ir::Prim;
 
 use crate::loops::analysis::affine::Affine;
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::simplify::simplify;
 use crate::loops::{Context, Result};

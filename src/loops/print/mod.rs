@@ -28,7 +28,7 @@ use std::fmt::Write;
 
 use crate::real::Real;
 
-use super::analysis::ranges::ANY;
+use super::program::ranges::ANY;
 use super::program::*;
 
 use names::Names;

@@ -14,7 +14,7 @@ use super::value::CLOSED;
 use super::{Printer, elem};
 use crate::ir::size_term::height;
 use crate::ir::{Atom, Expr, Size, Term, Var};
-use crate::loops::analysis::ranges::{ANY, Range, Ranges};
+use crate::loops::program::ranges::{ANY, Range, Ranges};
 use crate::loops::program::*;
 
 /// Words that begin statements and expressions: a local of such a name has a number.

@@ -5,7 +5,7 @@
 
 use super::value::{CLOSED, OPEN};
 use super::{Printer, count_range, elem, size_of, status};
-use crate::loops::analysis::ranges::ANY;
+use crate::loops::program::ranges::ANY;
 use crate::loops::program::*;
 
 impl Printer<'_> {

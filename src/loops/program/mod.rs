@@ -6,6 +6,7 @@
 //!
 //!     build(n, i. v[i] * 2.0)   →   for i < n: out[i] = v[i] * 2.0
 
+pub mod ranges;
 mod share;
 
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use crate::source::Span;
 
 pub use share::{Captured, PartMeasure, Share, Slice, Total};
 
-use super::analysis::ranges::Ranges;
+use ranges::Ranges;
 
 /// The number of a local in its function's table.
 pub type Id = usize;

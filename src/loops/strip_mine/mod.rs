@@ -17,8 +17,8 @@ use crate::ir::{Prim, Size, Var};
 
 use super::analysis::effects::{Effects, inside};
 use super::analysis::homes::Homes;
-use super::analysis::ranges::Ranges;
 use super::builder::counter;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::strips::{iteration, replace_outermost};
 use super::values::{folded, index};

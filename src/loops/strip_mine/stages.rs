@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::loops::analysis::homes::Homes;
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::rename::copied;
 use crate::loops::visit::{each_local, each_mention, mentions};

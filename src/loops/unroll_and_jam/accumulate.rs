@@ -20,7 +20,7 @@ use crate::loops::analysis::bounds::Around;
 use crate::loops::analysis::dependence::Iterations;
 use crate::loops::analysis::effects::inside;
 use crate::loops::analysis::homes::Homes;
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, each_value, reads, replace_local, replace_value};
 

@@ -19,7 +19,7 @@ use crate::real::Real;
 
 use crate::loops::analysis::bounds::Around;
 use crate::loops::analysis::homes::Homes;
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::rename::rename;
 use crate::loops::values::index;

@@ -17,7 +17,7 @@ use crate::source::Span;
 
 use super::{Copy, Part, Rows, is_any, plus};
 use crate::loops::analysis::affine::{Affine, growth};
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::visit::each_value;
 use crate::loops::visit::{each_local, reads};

@@ -16,7 +16,7 @@ use crate::ir::Prim;
 
 use super::analysis::effects::Effects;
 use super::analysis::homes::Homes;
-use super::analysis::ranges::Ranges;
+use super::program::ranges::Ranges;
 use super::program::*;
 use super::strips::replace_outermost;
 use super::vectorise::may_run_in_lanes;

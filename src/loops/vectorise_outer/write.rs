@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::prim::Spelling;
 use crate::ir::{Prim, Size};
-use crate::loops::analysis::ranges::Ranges;
 use crate::loops::builder::counter;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::strips::Strips;
 use crate::loops::values::{folded, result_elem};

@@ -6,8 +6,8 @@
 //!
 //! What a branch or a check before it may keep from being reached says nothing: programs may be wrong for all arguments, and stop.
 
-use crate::loops::analysis::ranges::Range;
 use crate::loops::print;
+use crate::loops::program::ranges::Range;
 use crate::loops::program::*;
 
 use super::{Checked, Verifier};

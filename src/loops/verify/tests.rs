@@ -2,7 +2,7 @@
 
 use super::function;
 use crate::ir::{Prim, Size, Status};
-use crate::loops::analysis::ranges::Ranges;
+use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::source::Span;
 
