@@ -1,13 +1,9 @@
-//! Derivatives of functions, one for each function and activity pattern.
+//! The functions of a program while its derivatives are made, and what is active in each.
 //!
-//! In: functions without `dual` terms. Out: for a call with active arguments, the function that computes the
-//! result and its tangents together. Its parameters are the function's own, then the tangents of the active
-//! ones; its result is the flat tuple of primals, then tangents. A pattern is derived once, so that the
-//! derivative of a program is linear in its size.
+//! In: functions without `dual` terms. Out: for a function and the activity of its parameters, the activity of its parts and of its
+//! result, analysed once, and its derivative where `derived` has made that; and whether all functions together are within the budget.
 //!
-//!     f (x: Double) (n: Index) = …      x active     f_d (x: Double) (n: Index) (dx: Double) : Double * Double
-//!
-//! `f_d` has all of f's differentiable parameters active; otherwise the active ones follow the name.
+//!     f (x: Double) (n: Index) = x * x      x active, n not   →   the result is active
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -15,15 +11,12 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use super::activity::{Activities, Activity};
-use super::block::{Block, Spares, prune};
+use super::block::Spares;
 use super::counts::GivenByData;
-use super::pairs::leaf_types;
-use super::rules::Rules;
-use super::value::Value;
 use super::{Options, Result, internal};
 use crate::budget;
 use crate::ir::subst::freshen_function;
-use crate::ir::{Expr, Function, Program, Term, Type, Var};
+use crate::ir::{Expr, Function, Program, Term, Var};
 use crate::source::Span;
 
 /// The functions of a program while its derivatives are made.
@@ -37,21 +30,23 @@ pub struct Functions {
     pub spares: Spares,
     pub given_by_data: GivenByData,
     /// The names of the whole program, so that a derived function takes none of them.
-    names: HashSet<Rc<str>>,
-    patterns: HashMap<Pattern, Entry>,
+    pub(super) names: HashSet<Rc<str>>,
+    /// The functions that were analysed, each for a pattern.
+    pub(super) patterns: HashMap<Pattern, Entry>,
     /// Those of all functions that are done.
     nodes: usize,
 }
 
 /// A function and the activity of its parameters.
-type Pattern = (Rc<str>, Vec<Activity>);
+pub(super) type Pattern = (Rc<str>, Vec<Activity>);
 
-struct Entry {
+/// What is known of a function for a pattern.
+pub(super) struct Entry {
     /// A copy of the function with binders of its own.
-    function: Function,
-    activities: Activities,
-    result: Activity,
-    derived: Option<Rc<Function>>,
+    pub function: Function,
+    pub activities: Activities,
+    pub result: Activity,
+    pub derived: Option<Rc<Function>>,
 }
 
 impl Functions {
@@ -68,23 +63,6 @@ impl Functions {
             Term::Call(name, _) if self.with_derivatives.contains(name) => true,
             term => term.children().any(|child| self.has_derivative(child)),
         }
-    }
-
-    /// The function that computes `name` and its tangents for this pattern.
-    pub fn derived(&mut self, name: &Rc<str>, pattern: &[Activity], span: Span) -> Result<Rc<Function>> {
-        self.result_activity(name, pattern)?;
-        let key = (name.clone(), pattern.to_vec());
-        let missing = || internal(span, "a function without an activity pattern");
-        let entry = self.patterns.get_mut(&key).ok_or_else(missing)?;
-        if let Some(derived) = &entry.derived {
-            return Ok(derived.clone());
-        }
-        let (function, result) = (entry.function.clone(), entry.result.clone());
-        let activities = std::mem::take(&mut entry.activities);
-        let derived = Rc::new(self.derive(&function, pattern, activities, &result)?);
-        self.add((*derived).clone())?;
-        self.patterns.get_mut(&key).ok_or_else(missing)?.derived = Some(derived.clone());
-        Ok(derived)
     }
 
     /// Adds a function that has no `dual` any more.
@@ -105,7 +83,8 @@ impl Functions {
         Activities::of_body(body, free, &mut |name, pattern| self.result_activity(name, pattern))
     }
 
-    fn result_activity(&mut self, name: &Rc<str>, pattern: &[Activity]) -> Result<Activity> {
+    /// The activity of a function's result for this pattern.
+    pub(super) fn result_activity(&mut self, name: &Rc<str>, pattern: &[Activity]) -> Result<Activity> {
         let key = (name.clone(), pattern.to_vec());
         if let Some(entry) = self.patterns.get(&key) {
             return Ok(entry.result.clone());
@@ -119,57 +98,5 @@ impl Functions {
         let result = activities.of(&function.body);
         self.patterns.insert(key, Entry { function, activities, result: result.clone(), derived: None });
         Ok(result)
-    }
-
-    fn derive(&mut self, function: &Function, pattern: &[Activity], activities: Activities, result: &Activity) -> Result<Function> {
-        let mut out = Block::new(&self.spares);
-        let mut values = HashMap::new();
-        let mut tangents = Vec::new();
-        for (param, active) in function.params.iter().zip(pattern).filter(|(_, active)| !active.is_none()) {
-            let mut types = (Vec::new(), Vec::new());
-            leaf_types(param.ty(), active, &mut types.0, &mut types.1);
-            let new: Vec<Var> = types.1.into_iter().map(|ty| Var::fresh(&format!("d{}", param.name()), ty)).collect();
-            let mut primals = Vec::new();
-            components(&Expr::var(param), &mut primals);
-            let value = Value::of_leaves(param.ty(), active, &mut primals.into_iter(), &mut new.iter().map(Expr::var));
-            values.insert(param.clone(), value.ok_or_else(|| internal(function.span, "too few tangents"))?);
-            tangents.extend(new);
-        }
-        let name = self.name(function, pattern);
-        let spares = self.spares.clone();
-        let body = Rules::new(self, activities, values).leaves(&function.body, result, &mut out)?;
-        let body = prune(&out.close(body), &spares).at(function.span.of_derivative());
-        let mut types = (Vec::new(), Vec::new());
-        leaf_types(&function.result, result, &mut types.0, &mut types.1);
-        let result = Type::tuple([types.0, types.1].concat());
-        if result.has_more_components(budget::COMPONENTS) {
-            return Err(budget::too_many_derivatives(function.span));
-        }
-        let params = function.params.iter().cloned().chain(tangents).collect();
-        Ok(Function { name, doc: None, params, result, body, is_entry: false, ..function.clone() })
-    }
-
-    /// `f_d`, followed by the active parameters where not all are, and by a number where that is taken.
-    fn name(&mut self, function: &Function, pattern: &[Activity]) -> Rc<str> {
-        let params = || function.params.iter().zip(pattern);
-        let mut name = format!("{}_d", function.name);
-        if params().any(|(param, active)| *active != Activity::full(param.ty())) {
-            for (param, _) in params().filter(|(_, active)| !active.is_none()) {
-                name = format!("{name}_{}", param.name());
-            }
-        }
-        let numbered = (2..).map(|number| format!("{name}_{number}"));
-        let mut candidates = std::iter::once(name.clone()).chain(numbered).map(Rc::from);
-        let free: Rc<str> = candidates.find(|name| !self.names.contains(name)).unwrap_or_else(|| name.into());
-        self.names.insert(free.clone());
-        free
-    }
-}
-
-/// The leaves of a term by projections.
-fn components(expr: &Expr, leaves: &mut Vec<Expr>) {
-    match expr.ty() {
-        Type::Tuple(parts) => (0..parts.len()).for_each(|k| components(&Expr::proj(expr.clone(), k), leaves)),
-        Type::Double | Type::Bool | Type::Index(_) | Type::Array(..) | Type::Rec(_) => leaves.push(expr.clone()),
     }
 }
