@@ -10,7 +10,7 @@
 //! Which operand it is where both are equal, or one is NaN, the primitive's law says, with indices in the place of tangents.
 
 use super::adjoint::Adjoint;
-use super::branches::Branches;
+use super::operations::Branches;
 use crate::ad::block::Block;
 use crate::ad::{Result, internal, law};
 use crate::ir::free::mentions;

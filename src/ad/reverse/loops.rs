@@ -10,55 +10,18 @@
 //! An `ifold` whose backward pass reads its state stores what that needs ([`super::states`]). A fold that only sums stores
 //! nothing, and its backward pass may run in any order.
 
-use super::adjoint::{Adjoint, Wire, bar, paths};
-use super::checkpoints::{self, Level, Open};
+use super::adjoint::{Wire, bar, paths};
+use super::checkpoints;
+use super::operations::{Elements, Part, Steps};
 use super::settled::Component;
 use super::states::{Kept, Storing};
 use super::sweep::{Frame, Sweep};
 use crate::ad::Result;
-use crate::ad::activity::Activity;
 use crate::ad::block::{Block, prune, written_as};
 use crate::ad::pairs::one_or_tuple;
 use crate::ir::last_use::component;
 use crate::ir::subst::instance;
 use crate::ir::{Expr, Name, Prim, Term, Type, Var};
-
-/// A `build`, by element.
-pub struct Elements {
-    pub n: Expr,
-    pub i: Var,
-    pub body: Expr,
-    /// The name of what was built.
-    pub array: Expr,
-    pub out: Adjoint,
-}
-
-/// An `ifold`, step by step.
-#[derive(Clone)]
-pub struct Steps {
-    pub n: Expr,
-    pub acc: Var,
-    pub i: Var,
-    pub body: Expr,
-    /// A name.
-    pub init: Expr,
-    pub init_adjoint: Adjoint,
-    pub active: Activity,
-    /// Whether it is a part of one in parts, or its steps are such parts.
-    pub is_part: bool,
-    pub is_in_parts: bool,
-    /// Where data ends the loop.
-    pub open: Option<Open>,
-    /// The variable that has the fold's value in the block.
-    pub result: Var,
-    pub out: Adjoint,
-}
-
-/// What the next fold is a part of; where data ends that, how the part is in parts.
-#[derive(Clone)]
-pub struct Part {
-    pub level: Option<Level>,
-}
 
 /// The backward pass through a body: a closed term without its last line, and what it leaves.
 pub(super) struct Turned {

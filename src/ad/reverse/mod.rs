@@ -3,7 +3,8 @@
 //! In: a body without derivatives and a cotangent for its value. Out: the value, and the cotangent times the Jacobian. What
 //! forward mode would compute is linear in the tangents; its transpose propagates cotangents from each operation to its operands, in
 //! reverse order (003 Sections 2.3 and 3, `rev$f` of its Figure 6; Radul et al., You Only Linearize Once). [`sweep`] does both for
-//! one scope, [`loops`] does loops, [`extrema`] maxima, [`branches`] branches, [`adjoint`] says where adjoints are accumulated.
+//! one scope and keeps its [`operations`], [`loops`] does loops, [`extrema`] maxima, [`branches`] branches, [`adjoint`] says where
+//! adjoints are accumulated.
 //!
 //!     vjp(x = v, w = 1.0). ifold (fun s i -> s + x[i] * x[i]) 0.0 n
 //!     →   ifold (fun xb i -> let xb1 = accumulate xb i (w * v[i]) in accumulate xb1 i (v[i] * w)) (build n (fun i -> 0.0)) n
@@ -15,10 +16,14 @@
 
 mod adjoint;
 mod branches;
+mod changed;
 mod checkpoints;
 mod collect;
 mod extrema;
+mod leaves;
+mod levels;
 mod loops;
+mod operations;
 mod settled;
 mod states;
 mod stored;

@@ -13,8 +13,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::loops::Steps;
-use super::states::{from_leaves, leaves_of};
+use super::leaves::{from_leaves, leaves_of};
+use super::operations::Steps;
 use crate::ad::block::{Block, is_name};
 use crate::ir::free::{any_free_var, each_free_var};
 use crate::ir::in_place::{Around, Changes, Site};

@@ -11,16 +11,16 @@
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n
 //!     back, from the last s:                       fun (.., s) i -> let s = update s i log[i] in (.., s)
 
-use super::loops::Steps;
+use super::leaves::{Leaf, from_leaves, read_leaves};
+use super::operations::Steps;
 use super::stored::{Stored, essence, size_degree, take_values};
 use super::undo::Log;
 use crate::ad::block::{Block, prune};
 use crate::ad::counts::GivenByData;
 use crate::ir::free::mentions;
 use crate::ir::in_place::{Changes, Site};
-use crate::ir::last_use::component;
 use crate::ir::subst::instance;
-use crate::ir::{Change, Expr, Name, Prim, Term, Type, Var};
+use crate::ir::{Change, Expr, Name, Prim, Type, Var};
 
 /// What is kept of a fold's states.
 pub struct Kept {
@@ -33,14 +33,6 @@ pub struct Kept {
     settled: Vec<usize>,
     /// Where the forward pass stores values of a step: that step, with names for its values.
     storing: Option<Storing>,
-}
-
-/// A component of a variable that is no tuple.
-pub struct Leaf {
-    pub path: Vec<usize>,
-    pub ty: Type,
-    /// Whether a term reads it.
-    pub is_read: bool,
 }
 
 /// A step of the forward pass, and which of its values are stored.
@@ -337,44 +329,6 @@ fn one_more(index: &Expr) -> Expr {
     Expr::prim(Prim::Add, vec![index.clone(), Expr::index(1)])
 }
 
-/// The components of a variable that are no tuples, and which of them a term reads; `lengths`: also where it reads only a length.
-pub fn read_leaves(expr: &Expr, var: &Var, lengths: bool) -> Vec<Leaf> {
-    let mut leaves = leaves_of(var.ty());
-    mark_read(expr, var, lengths, &mut leaves);
-    leaves
-}
-
-/// The components of a type that are no tuples.
-pub fn leaves_of(ty: &Type) -> Vec<Leaf> {
-    let mut leaves = Vec::new();
-    each_leaf(ty, &mut Vec::new(), &mut leaves);
-    leaves
-}
-
-/// The value of a type with these leaves, by their paths.
-pub fn from_leaves(ty: &Type, leaf: &mut dyn FnMut(&[usize]) -> Expr) -> Expr {
-    fn go(ty: &Type, path: &mut Vec<usize>, leaf: &mut dyn FnMut(&[usize]) -> Expr) -> Expr {
-        let Type::Tuple(parts) = ty else { return leaf(path) };
-        let mut values = Vec::new();
-        for (k, part) in parts.iter().enumerate() {
-            path.push(k);
-            values.push(go(part, path, leaf));
-            path.pop();
-        }
-        Expr::tuple(values)
-    }
-    go(ty, &mut Vec::new(), leaf)
-}
-
-fn each_leaf(ty: &Type, path: &mut Vec<usize>, leaves: &mut Vec<Leaf>) {
-    let Type::Tuple(parts) = ty else { return leaves.push(Leaf { path: path.clone(), ty: ty.clone(), is_read: false }) };
-    for (k, part) in parts.iter().enumerate() {
-        path.push(k);
-        each_leaf(part, path, leaves);
-        path.pop();
-    }
-}
-
 /// The components that this one goes through, step by step, until it is where it was; `None` where one has no log.
 fn cycle(leaf: usize, candidates: &[Option<Logged>]) -> Option<Vec<usize>> {
     let mut cycle = vec![leaf];
@@ -384,16 +338,5 @@ fn cycle(leaf: usize, candidates: &[Option<Logged>]) -> Option<Vec<usize>> {
             return Some(cycle);
         }
         cycle.push(next);
-    }
-}
-
-fn mark_read(expr: &Expr, var: &Var, lengths: bool, leaves: &mut [Leaf]) {
-    if !mentions(expr, var) {
-        return;
-    }
-    match component(expr) {
-        Some((_, path)) => leaves.iter_mut().for_each(|leaf| leaf.is_read |= leaf.path.starts_with(&path)),
-        None if !lengths && matches!(expr.term(), Term::Dim(array, _) if component(array).is_some()) => {}
-        None => expr.term().each_child(&mut |child| mark_read(child, var, lengths, leaves)),
     }
 }

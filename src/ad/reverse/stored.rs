@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use super::states::{from_leaves, read_leaves};
+use super::leaves::{from_leaves, read_leaves};
 use crate::ad::block::{Block, is_name};
 use crate::ad::cost::takes_long;
 use crate::ad::law;

@@ -13,11 +13,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::adjoint::{Adjoint, Place, Wire, WireInfo, bar, leaf, paths, tree};
-use super::branches::{Branches, Changed};
-use super::checkpoints::{self, Level, Open};
+use super::changed::Changed;
+use super::checkpoints;
 use super::extrema::Extremum;
-use super::loops::{Elements, Part, Steps};
-use super::updates::Updating;
+use super::levels::{Level, Open};
+use super::operations::{Branches, Elements, Operation, Part, Steps, Updating};
 use crate::ad::activity::{Activities, Activity};
 use crate::ad::block::{Block, shared};
 use crate::ad::functions::Functions;
@@ -57,16 +57,6 @@ pub struct Frame {
     pub(super) waiting: HashMap<Wire, Vec<(Vec<Expr>, Expr)>>,
     /// Whether it runs once, where the scope around it is.
     pub(super) is_branch: bool,
-}
-
-/// An operation that is linear in tangents.
-enum Operation {
-    Prim { prim: Prim, args: Vec<(Expr, Adjoint)>, r: Expr, out: Wire },
-    Array { items: Vec<Adjoint>, out: Adjoint },
-    Update(Updating),
-    Elements(Elements),
-    Steps(Steps),
-    Branches(Branches),
 }
 
 impl<'a> Sweep<'a> {

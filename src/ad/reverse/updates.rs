@@ -5,23 +5,11 @@
 //!
 //!     let b = update a i x, cotangent w   →   x_bar := w[i], a_bar := update w i 0.0
 
-use super::adjoint::{Adjoint, zeros};
+use super::adjoint::zeros;
+use super::operations::Updating;
 use super::sweep::Sweep;
 use crate::ad::block::Block;
 use crate::ir::{Change, Expr, Name};
-
-/// An update: its array and what that becomes, by their names, and the element before and after.
-pub struct Updating {
-    pub change: Change,
-    pub before: Expr,
-    pub after: Expr,
-    pub indices: Vec<Expr>,
-    pub old: Expr,
-    pub new: Expr,
-    pub array: Adjoint,
-    pub value: Adjoint,
-    pub out: Adjoint,
-}
 
 impl Sweep<'_> {
     pub fn update_back(
