@@ -14,7 +14,7 @@ use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Status, Term, Type, Var};
 
 use super::alike::same;
-use super::rules::ring::is_number;
+use super::atoms::is_number;
 use super::sum;
 
 /// The terms of a step, each with its sign, in their order.

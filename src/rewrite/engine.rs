@@ -15,10 +15,11 @@ use crate::ir::free::{any_free_var, any_var_in_types};
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Atom, Expr, Prim, Program, Size, Term, Type, Var, fresh_id};
 
+use super::atoms::is_free;
 use super::derivation::Log;
 use super::facts::Facts;
 use super::rule::{Head, Part, Rule};
-use super::rules::lambda::{floated, is_free, strict_operands};
+use super::rules::lambda::{floated, strict_operands};
 use super::uses::Uses;
 
 mod lets;

@@ -21,6 +21,7 @@ use super::refusals::Refusals;
 use super::uses::Uses;
 use sizes::{Asked, Known, Lesson};
 
+mod conditions;
 mod failures;
 mod loops;
 mod sizes;

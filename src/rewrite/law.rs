@@ -64,7 +64,7 @@ impl Law {
         Law::parse(text, Span::NONE.file, 0).unwrap_or(Law { equations: Vec::new() })
     }
 
-    /// Whether a left side may match a term of this [form](Form).
+    /// Whether a left side may match a term of this [form](super::form::Form).
     pub fn looks_at(&self, expr: &Expr) -> bool {
         self.equations.iter().any(|equation| equation.left.may_match(expr))
     }

@@ -18,10 +18,12 @@ use crate::source::Span;
 
 pub mod added;
 pub mod alike;
+pub mod atoms;
 pub mod cost;
 pub mod derivation;
 pub mod engine;
 pub mod facts;
+pub mod form;
 pub mod interpret;
 pub mod law;
 pub mod needs;

@@ -7,10 +7,8 @@
 
 use std::cell::Cell;
 
-use super::rule::{Apply, Rule};
-
 /// A rule's name, with the conditions that its law names; none of a law by itself, whose conditions are its own text.
-type AtWork = (&'static str, Option<&'static [&'static str]>);
+pub type AtWork = (&'static str, Option<&'static [&'static str]>);
 
 /// The condition that is left out, and the current rule.
 #[derive(Clone, Debug, Default)]
@@ -25,9 +23,8 @@ impl Mutation {
     }
 
     /// Sets the current rule, until [`Mutation::leave`].
-    pub fn enter(&self, rule: &Rule) {
-        let named = matches!(rule.apply, Apply::Function(_)).then_some(rule.conditions);
-        self.rule.set(Some((rule.name, named)));
+    pub fn enter(&self, rule: AtWork) {
+        self.rule.set(Some(rule));
     }
 
     pub fn leave(&self) {

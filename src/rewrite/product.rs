@@ -12,8 +12,8 @@
 use crate::ir::{Expr, Prim, Term};
 
 use super::alike::same;
+use super::atoms::{copy, is_free};
 use super::facts::Facts;
-use super::rules::lambda::{copy, is_free};
 
 /// `numerator / denominator * f1 ** p1 * f2 ** p2 …`, no power zero, no two factors the same.
 #[derive(Clone, Debug)]

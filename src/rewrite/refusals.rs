@@ -10,7 +10,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::facts::Facts;
 use crate::ir::Expr;
 
 /// A rule whose left side matched and that did not fire.
@@ -71,35 +70,13 @@ impl Refusals {
     pub fn take(&self) -> Vec<Refusal> {
         self.0.as_ref().map(|noted| std::mem::take(&mut *noted.borrow_mut())).unwrap_or_default()
     }
-}
 
-impl Facts {
     /// Records why a rule does not fire on a term that its left side matches, and the term that its condition is about.
-    pub fn refuse(&self, reason: impl FnOnce() -> (String, Option<Expr>)) {
-        if let Some(noted) = &self.refusals.0 {
+    pub fn note(&self, reason: impl FnOnce() -> (String, Option<Expr>)) {
+        if let Some(noted) = &self.0 {
             let (why, looked_at) = reason();
             // the rule and the term are those that `settle` gives
             noted.borrow_mut().push(Refusal { rule: "".into(), term: Expr::bool(false), why, looked_at });
         }
-    }
-
-    /// A side condition of the rule's law: where it does not hold, that is recorded, and the rule does not apply.
-    pub fn require(&self, condition: &str, holds: bool, looked_at: &Expr) -> Option<()> {
-        if self.grants(condition, holds) {
-            return Some(());
-        }
-        self.refuse(|| (format!("`{condition}` does not hold"), Some(looked_at.clone())));
-        None
-    }
-
-    /// Whether a condition that the rule's law names holds, for a rule that has a form for either answer, or where the
-    /// condition says what the left side looks like.
-    pub fn grants(&self, condition: &str, holds: bool) -> bool {
-        #[cfg(test)]
-        if self.mutation.drops(condition) {
-            return true;
-        }
-        let _ = condition;
-        holds
     }
 }

@@ -73,7 +73,7 @@ pub enum Apply {
 }
 
 impl Rule {
-    /// Whether it may fire on terms of this [form](Form). The user's own also say why they do not.
+    /// Whether it may fire on terms of this [form](super::form::Form). The user's own also say why they do not.
     pub fn looks_at(&self, expr: &Expr) -> bool {
         self.head.fits(expr)
             && match &self.apply {
@@ -86,7 +86,7 @@ impl Rule {
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         let mark = facts.refusals.count();
         #[cfg(test)]
-        facts.mutation.enter(self);
+        facts.mutation.enter((self.name, matches!(self.apply, Apply::Function(_)).then_some(self.conditions)));
         let new = match &self.apply {
             Apply::Law(law) => law.apply(expr, facts),
             Apply::Function(function) => function(expr, facts),
@@ -103,7 +103,7 @@ impl Rule {
     }
 }
 
-/// The outermost form of a rule's left side, as far as a term's [`Form`] says whether it has it.
+/// The outermost form of a rule's left side, as far as a term's [form](super::form::Form) says whether it has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Head {
     Any,
@@ -184,46 +184,6 @@ impl Head {
                 _,
             ) => false,
         }
-    }
-}
-
-/// The outermost form of a term and of its first subterms: what says which rules are worth a try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Form(u64);
-
-impl Form {
-    /// So many subterms count, as many as a law's primitive or conditional has.
-    pub const CHILDREN: usize = 3;
-
-    pub fn of(expr: &Expr) -> Form {
-        Form(expr.term().children().take(Form::CHILDREN).fold(own_form(expr), |form, child| form << 16 | own_form(child)))
-    }
-}
-
-/// A number of sixteen bits for the outermost form alone, with its primitive, its axis or how many components it has.
-fn own_form(expr: &Expr) -> u64 {
-    match expr.term() {
-        Term::Var(_) => 1,
-        Term::Double(_) => 2,
-        Term::Index(_) => 3,
-        Term::Bool(_) => 4,
-        Term::Let(..) => 5,
-        Term::If(..) => 6,
-        Term::Build { .. } => 7,
-        Term::Fold { .. } => 8,
-        Term::Get(..) => 9,
-        Term::Proj(..) => 10,
-        Term::Array(_) => 11,
-        Term::Call(..) => 12,
-        Term::Check { .. } => 13,
-        Term::Dual { .. } => 14,
-        Term::Update(change, _) => 17 + *change as u64,
-        Term::Vjp { .. } => 19,
-        Term::While { .. } => 20,
-        Term::Iso(..) => 21,
-        Term::Dim(_, axis) => 15 + u64::from(*axis > 0),
-        Term::Prim(prim, _) => 0x100 + *prim as u64,
-        Term::Tuple(parts) => 0x200 + (parts.len() as u64).min(0xff),
     }
 }
 

@@ -12,9 +12,9 @@
 use crate::ir::{Expr, Prim, Term, Type};
 
 use super::alike::same;
+use super::atoms::is_number;
 use super::facts::Facts;
 use super::product::Product;
-use super::rules::ring::is_number;
 
 /// Sums with more terms than this are left alone.
 const TERMS: usize = 24;

@@ -16,8 +16,8 @@ use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 
 use super::alike::same;
+use super::atoms::is_number;
 use super::facts::Facts;
-use super::rules::ring::is_number;
 use super::rules::solve::solution;
 
 /// The analysis visits at most so many nodes.

@@ -10,8 +10,9 @@ use super::{Fresh, Pass};
 use crate::ir::last_use::components_with_arrays;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
+use crate::rewrite::atoms::is_free;
 use crate::rewrite::cost::is_fill;
-use crate::rewrite::rules::lambda::{inlines, is_free, is_handed_on, is_row, may_wait, named_as, split_tuple};
+use crate::rewrite::rules::lambda::{inlines, is_handed_on, is_row, may_wait, named_as, split_tuple};
 
 /// The lets and checks that float out of a let's value.
 enum Prefix {

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::ir::Expr;
-use crate::rewrite::rule::{Form, Rule};
+use crate::rewrite::form::Form;
+use crate::rewrite::rule::Rule;
 
 /// Sets of rules, by the addresses of these.
 #[derive(Default)]

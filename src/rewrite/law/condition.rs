@@ -7,8 +7,8 @@
 use super::pattern::{Binder, Binding};
 use crate::ir::free::{mentions, occurrences};
 use crate::ir::{Expr, Term, Type};
+use crate::rewrite::atoms::is_free;
 use crate::rewrite::facts::Facts;
-use crate::rewrite::rules::lambda::is_free;
 
 /// A side condition of a law.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use crate::ir::prim::Kind;
 use crate::ir::subst::substitute;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::rewrite::alike::same;
-use crate::rewrite::rule::Form;
+use crate::rewrite::form::Form;
 
 /// The number of a variable that a law binds.
 pub type Binder = usize;

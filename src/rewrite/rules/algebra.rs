@@ -10,12 +10,12 @@ use crate::ir::free::mentions;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::added::without_common;
 use crate::rewrite::alike::same;
+use crate::rewrite::atoms::{copy, is_number};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::product::{Product, is_cheap};
 use crate::rewrite::sum::{is_hot, simplified, sum_of, terms};
 
-use super::lambda::copy;
-use super::ring::{binary, is_number};
+use super::ring::binary;
 use super::rules;
 
 rules! {

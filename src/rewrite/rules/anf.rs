@@ -7,9 +7,10 @@
 
 use crate::ir::subst::map_children;
 use crate::ir::{Expr, Name, Var};
+use crate::rewrite::atoms::is_free;
 use crate::rewrite::facts::Facts;
 
-use super::lambda::{is_free, strict_operands};
+use super::lambda::strict_operands;
 use super::rules;
 
 rules! {

@@ -13,13 +13,13 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::atoms::{is_free, is_number};
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::Uses;
 
 use super::fission::{component, leaves, project};
-use super::lambda::{inlines, is_free};
-use super::ring::is_number;
+use super::lambda::inlines;
 use super::rules;
 
 rules! {

@@ -11,11 +11,11 @@ use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::added::{Added, Around, accumulated};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::cost::Work;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::sum;
 
-use super::ring::is_number;
 use super::rules;
 
 rules! {

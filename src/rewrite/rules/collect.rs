@@ -17,9 +17,9 @@ use crate::ir::free::{mentions, occurrences};
 use crate::ir::subst::substitute;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
 use crate::rewrite::alike::same;
+use crate::rewrite::atoms::{copy, is_free};
 use crate::rewrite::facts::Facts;
 
-use super::lambda::{copy, is_free};
 use super::rules;
 use super::unroll::SEVERAL;
 

@@ -7,10 +7,10 @@ use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::{replace, same};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 
 use super::algebra::decides_steps;
-use super::ring::is_number;
 use super::rules;
 
 rules! {

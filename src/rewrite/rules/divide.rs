@@ -10,10 +10,11 @@ use crate::ir::free::{any_free_var, mentions};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 
 use super::motion::{parts, with_body};
-use super::ring::{binary, is_number};
+use super::ring::binary;
 use super::rules;
 
 rules! {

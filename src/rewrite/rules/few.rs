@@ -11,11 +11,11 @@
 use crate::ir::subst::{freshen, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::added::{Added, Around, accumulated};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::vanish::Vanishing;
 
 use super::loops::{Fold, fold};
-use super::ring::is_number;
 use super::rules;
 use super::solve::solution;
 

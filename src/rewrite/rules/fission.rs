@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::needs;
 use crate::rewrite::product::is_cheap;
 
-use super::ring::is_number;
 use super::rules;
 
 rules! {

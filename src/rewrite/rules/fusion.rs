@@ -6,9 +6,9 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type};
+use crate::rewrite::atoms::copy;
 use crate::rewrite::facts::Facts;
 
-use super::lambda::copy;
 use super::rules;
 
 rules! {

@@ -11,14 +11,14 @@
 use crate::ir::free::mentions;
 use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::program::match_sizes;
-use crate::ir::subst::{freshen, freshen_function, map_children, substitute};
+use crate::ir::subst::{freshen_function, map_children, substitute};
 use crate::ir::{Expr, Name, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::alike::same;
+use crate::rewrite::atoms::{is_free, is_number};
 use crate::rewrite::cost::{element_is_cheap, element_is_hot, element_is_short, element_is_sparse, is_fill};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::uses::{Use, Uses};
 
-use super::ring::is_number;
 use super::rules;
 
 rules! {
@@ -45,15 +45,6 @@ const CALLER_NODES: usize = 20_000;
 /// Larger functions stay calls in a program of more nodes than this: where each of a thousand functions calls
 /// the one before, every body would hold all before it.
 const PROGRAM_NODES: usize = 50_000;
-
-/// Free to copy: atoms, components of variables, tuples of such.
-pub fn is_free(expr: &Expr) -> bool {
-    match expr.term() {
-        Term::Tuple(parts) => parts.iter().all(is_free),
-        Term::Proj(tuple, _) => is_free(tuple),
-        _ => expr.is_atom(),
-    }
-}
 
 /// Whether `let x = value in …` is inlined, by the occurrences of x.
 pub fn inlines(value: &Expr, uses: Use, fuse: bool) -> bool {
@@ -420,9 +411,4 @@ fn is_one_hot(array: &Expr, facts: &Facts) -> bool {
         Term::If(cond, _, zero) => matches!(cond.term(), Term::Prim(Prim::Eq, _)) && is_number(zero, 0.0),
         _ => false,
     }
-}
-
-/// For rules that write a term twice.
-pub fn copy(expr: &Expr) -> Expr {
-    if is_free(expr) { expr.clone() } else { freshen(expr) }
 }

@@ -13,15 +13,14 @@
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
+use crate::rewrite::atoms::{is_free, is_number};
 use crate::rewrite::facts::Facts;
 use crate::rewrite::poles::Poles;
 use crate::rewrite::product::Product;
 use crate::rewrite::sum::{collected, is_hot, terms};
 
 use super::fission::leaves;
-use super::lambda::is_free;
 use super::motion::runs;
-use super::ring::is_number;
 use super::rules;
 
 rules! {

@@ -9,9 +9,9 @@ use crate::ir::free::mentions;
 use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Size, Status, Term, Type, Var};
 use crate::rewrite::added::{Added, accumulated};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 
-use super::ring::is_number;
 use super::rules;
 use super::unroll::has_few;
 

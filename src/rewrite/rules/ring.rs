@@ -5,6 +5,7 @@
 //! Group `algebra`, in `algebra.rs`, has the laws of the reals that doubles only approximate.
 
 use crate::ir::{Expr, Prim, Size, Term, Type};
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 
 use super::rules;
@@ -27,15 +28,6 @@ rules! {
         if ["a and b are variables or elements and a is bound first, or a is a literal factor"] => order;
     "const-fold"  Ring @ OverLiteral: "a literal operation -> its value" => const_fold;
     "index-collect" Ring @ Prim: "sums and products of Indexes -> the polynomial that they are, where that is shorter" => index_collect;
-}
-
-/// Whether the term is this number, as a Double or an Index.
-pub fn is_number(expr: &Expr, value: f64) -> bool {
-    match expr.term() {
-        Term::Double(x) => *x == value,
-        Term::Index(i) => *i as f64 == value,
-        _ => false,
-    }
 }
 
 /// The operands of a binary primitive.

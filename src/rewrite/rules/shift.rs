@@ -16,10 +16,10 @@ use std::collections::BTreeSet;
 use crate::ir::free::mentions;
 use crate::ir::subst::freshen;
 use crate::ir::{Change, Expr, Prim, Size, Term, Type, Updated, Var};
+use crate::rewrite::atoms::copy;
 use crate::rewrite::cost::is_costly;
 use crate::rewrite::facts::Facts;
 
-use super::lambda::copy;
 use super::loops::at_index;
 use super::rules;
 use super::unroll::SEVERAL;

@@ -8,9 +8,9 @@
 
 use crate::ir::free::mentions;
 use crate::ir::{Atom, Expr, Prim, Size, Term, Type, Var};
+use crate::rewrite::atoms::copy;
 use crate::rewrite::facts::Facts;
 
-use super::lambda::copy;
 use super::rules;
 
 rules! {

@@ -13,10 +13,10 @@
 use crate::ir::subst::instance;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::same;
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::vanish::{Places, Vanishing};
 
-use super::ring::is_number;
 use super::rules;
 use super::unroll::SEVERAL;
 

@@ -18,10 +18,10 @@ use crate::ir::free::{any_free_var, any_var_in_types, mentions};
 use crate::ir::subst::{freshen, instance, map_children};
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
 use crate::rewrite::alike::replace;
+use crate::rewrite::atoms::is_number;
 use crate::rewrite::facts::Facts;
 use crate::rewrite::poles::Poles;
 
-use super::ring::is_number;
 use super::rules;
 use super::scan::{NUMBERS, is_total, leaves, numbers};
 
