@@ -9,8 +9,8 @@
 
 use std::rc::Rc;
 
+use super::limits::{LARGEST, too_large};
 use super::map::{Folding, Form, Map};
-use super::too_large;
 use crate::diagnostic::Diagnostic;
 use crate::ir::free::mentions;
 use crate::ir::subst::substitute;
@@ -22,11 +22,11 @@ const TIDY: usize = 2_000;
 
 /// The map by the laws.
 pub fn simplified(map: &Map) -> Result<Map, Diagnostic> {
-    if map.size() > super::LARGEST {
+    if map.size() > LARGEST {
         return Err(too_large(Span::NONE));
     }
     let simple = go(map);
-    if simple.size() > super::LARGEST { Err(too_large(Span::NONE)) } else { Ok(simple) }
+    if simple.size() > LARGEST { Err(too_large(Span::NONE)) } else { Ok(simple) }
 }
 
 fn go(map: &Map) -> Map {

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
+use super::limits::{LARGEST, recursion, recursive_type, too_large};
 use super::map::{Folding, Map};
-use super::too_large;
 use crate::ad::law;
 use crate::diagnostic::Diagnostic;
 use crate::ir::free::{any_free_var, mentions};
@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub fn inlined(function: &Function, program: &Program) -> Result<Function> {
     fn go(expr: &Expr, program: &Program, nodes: &mut usize) -> Result<Expr> {
         *nodes += 1;
-        if *nodes > super::LARGEST {
+        if *nodes > LARGEST {
             return Err(too_large(expr.span()));
         }
         let inner = try_map_children(expr, &mut |child| go(child, program, nodes))?;
@@ -51,7 +51,7 @@ pub fn linearise(function: &Function) -> Result<Map> {
     let of = |(k, param): (usize, &&Var)| ((*param).clone(), if types.len() == 1 { Map::one(&domain) } else { Map::part(&types, k) });
     let env = active.iter().enumerate().map(of).collect();
     let map = Scope { domain, env }.map(&function.body)?;
-    if map.size() > super::LARGEST { Err(too_large(function.span)) } else { Ok(map) }
+    if map.size() > LARGEST { Err(too_large(function.span)) } else { Ok(map) }
 }
 
 /// The slopes of a primitive in its operands; `None` for one without. `of_both`: all operands have a tangent.
@@ -138,15 +138,15 @@ impl Scope {
                 None => Map::zero(&self.domain, expr.ty()),
             },
             Term::Fold { n, acc, i, body, init } => self.fold((n, acc, i), body, init)?,
-            Term::While { .. } => return Err(super::recursion(expr.span(), "linear map")),
-            Term::Iso(..) => return Err(super::recursive_type(expr.span(), "linear map")),
+            Term::While { .. } => return Err(recursion(expr.span(), "linear map")),
+            Term::Iso(..) => return Err(recursive_type(expr.span(), "linear map")),
             // no derivative is in a function that is linearised, and calls are written out
             Term::Double(_) | Term::Index(_) | Term::Bool(_) | Term::Dim(..) | Term::Call(..) | Term::Dual { .. } | Term::Vjp { .. } => {
                 let message = "internal error: a linear map of a term that has none";
                 return Err(Diagnostic::error("E0901", expr.span(), message).help("please report it with the program"));
             }
         };
-        if map.size() > super::LARGEST { Err(too_large(expr.span())) } else { Ok(map) }
+        if map.size() > LARGEST { Err(too_large(expr.span())) } else { Ok(map) }
     }
 
     fn prim(&mut self, prim: Prim, args: &[Expr]) -> Result<Map> {

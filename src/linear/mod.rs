@@ -9,6 +9,7 @@
 
 mod apply;
 mod laws;
+mod limits;
 mod linearise;
 mod map;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod transpose;
 
 pub use apply::{backward, forward};
 pub use laws::simplified;
+pub use limits::{recursion, recursive_type};
 pub use linearise::{inlined, linearise, point, slopes, updated};
 pub use map::{Folding, Form, Map};
 pub use transpose::transposed;
@@ -25,22 +27,6 @@ pub use transpose::transposed;
 use crate::diagnostic::Diagnostic;
 use crate::ir::check::find_derivative;
 use crate::ir::{Function, Program};
-use crate::source::Span;
-
-/// A map of more parts, or with terms of more nodes, is refused: maps are written out where they are used.
-pub const LARGEST: usize = 100_000;
-
-/// Recursion, and the loops that it becomes, have no form in the papers whose notations these are.
-pub fn recursion(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("E0606", span, format!("unsupported: recursion has no {what}"))
-        .help("`--dump ad` shows the derivative that is compiled; a loop with a count is an `ifold`")
-}
-
-/// A value that may be of any depth has none either.
-pub fn recursive_type(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("E0607", span, format!("unsupported: a value of a recursive type has no {what}"))
-        .help("`smoothc eval` gives its values and derivatives")
-}
 
 /// An error where a function, or one that it calls, calls itself and is no loop, or where a value is of a recursive type.
 fn without_recursion(function: &Function, program: &Program, what: &str) -> Result<(), Diagnostic> {
@@ -111,10 +97,4 @@ fn of_function(function: &Function, program: &Program) -> Result<String, Diagnos
         section("transposed", &format!("R {}", function.name), result, &domain, &back),
     ]
     .concat())
-}
-
-/// The error of a map that is too large.
-fn too_large(span: Span) -> Diagnostic {
-    let message = format!("unsupported: the linear map has more than {LARGEST} parts, for each is written where it is used");
-    Diagnostic::error("E0604", span, message).help("linear maps are for functions of a page; `--dump ad` shows derivatives of any size")
 }
