@@ -1,13 +1,15 @@
 //! Copies coalesced: a loop changes a local in the place of a copy that goes back to it after the loop, and no local is declared
-//! for a value that the next statement gives to another, or before it has a value.
+//! for a value that is then given to another, or before it has a value.
 //!
 //! In: a function's statements. Out: sums over several indices are one local through all of their loops.
 //!
 //!     for i < m: t = s; for j < n: t += a[i][j]; s = t   →   for i < m: for j < n: s += a[i][j]
-//!     const t = s - w; s = t                             →   s = s - w
+//!     const t = s - w; a[i] += w; s = t                  →   s = s - w; a[i] += w
 //!     double s; …; s = 1.0                               →   …; double s = 1.0
 //!
-//! Not where the loop has the original too, or the copy is read later.
+//! Not where the loop, or what stands between, has the original too, or the copy is read later.
+
+use std::collections::HashMap;
 
 use super::join_branches::is_plain;
 use super::program::*;
@@ -26,19 +28,7 @@ fn within(locals: &[Local], block: &mut Block) {
         stmt.blocks_mut().for_each(|inner| within(locals, inner));
     }
     declare_later(block);
-    let mut at = 0;
-    while at + 2 <= block.len() {
-        if let [Stmt::Declare { id, init: Some(init) }, Stmt::Assign { place: Place::Local(to), value: Value::Local(copy) }, rest @ ..] =
-            &block[at..]
-            && id == copy
-            && !rest.iter().any(|stmt| mentions(stmt, *copy))
-        {
-            let place = Place::Local(*to);
-            block[at] = Stmt::Assign { place, value: init.clone() };
-            block.remove(at + 1);
-        }
-        at += 1;
-    }
+    assign_at_once(block);
     let mut at = 0;
     while at + 3 <= block.len() {
         let (three, rest) = block[at..].split_at(3);
@@ -48,6 +38,32 @@ fn within(locals: &[Local], block: &mut Block) {
             rename(&mut block[at + 1..at + 2], copy, original);
             block.remove(at + 2);
             block.remove(at);
+        }
+        at += 1;
+    }
+}
+
+/// Assigns what a constant stands for where that is declared, if it is for nothing else and nothing in between has the assigned local.
+fn assign_at_once(block: &mut Block) {
+    let mut declared: HashMap<Id, usize> = HashMap::new();
+    let mut at = 0;
+    while at < block.len() {
+        match &block[at] {
+            Stmt::Declare { id, init: Some(_) } => {
+                declared.insert(*id, at);
+            }
+            Stmt::Assign { place: Place::Local(to), value: Value::Local(copy) } => {
+                if let Some(&from) = declared.get(copy)
+                    && !block[from + 1..at].iter().any(|stmt| mentions(stmt, *copy) || mentions(stmt, *to))
+                    && !block[at + 1..].iter().any(|stmt| mentions(stmt, *copy))
+                    && let Stmt::Declare { init: Some(value), .. } = &block[from]
+                {
+                    block[from] = Stmt::Assign { place: Place::Local(*to), value: value.clone() };
+                    block.remove(at);
+                    continue;
+                }
+            }
+            _ => {}
         }
         at += 1;
     }

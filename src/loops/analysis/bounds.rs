@@ -53,6 +53,11 @@ impl Around {
         self.is_natural(Affine::of(b, &self.named).minus(&Affine::of(a, &self.named)), &self.loops, ranges)
     }
 
+    /// Whether an index is never negative inside of further loops, the outermost of them first.
+    pub fn is_natural_in(&self, inner: &[(Id, Value)], sum: Affine, ranges: &Ranges) -> bool {
+        self.is_natural(sum, &[&self.loops, inner].concat(), ranges)
+    }
+
     /// Whether an index is never negative, with what is known of these loops: the innermost one's index is put at the end of its
     /// range where the sum is least.
     fn is_natural(&self, sum: Affine, loops: &[(Id, Value)], ranges: &Ranges) -> bool {

@@ -11,29 +11,17 @@
 //! for the one before. What else the inner loop writes is apart in each row. A change
 //! is cheap: else it does not matter how often the array is read.
 
-use std::collections::HashSet;
-
 use crate::ir::Prim;
 
+use super::order::{Row, Site, has};
 use super::{FEW_STATEMENTS, MANY_LOOPS, MANY_ROWS, Part, ROWS, Rows, parts, plus};
-use crate::loops::analysis::bounds::Around;
 use crate::loops::analysis::dependence::Iterations;
 use crate::loops::analysis::effects::inside;
-use crate::loops::analysis::homes::Homes;
-use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::visit::{each_local, each_value, reads, replace_local, replace_value};
+use crate::loops::visit::{each_local, reads, replace_local, replace_value};
 
 /// So many operations at most make a change of an element.
 const CHEAP: usize = 3;
-
-/// What is known where a loop stands.
-pub(super) struct Site<'a> {
-    pub locals: &'a [Local],
-    pub homes: &'a Homes,
-    pub around: &'a Around,
-    pub ranges: &'a Ranges,
-}
 
 /// A loop that adds something of a row to the elements of arrays.
 pub(super) struct Adds<'a> {
@@ -51,31 +39,14 @@ impl Rows<'_> {
         if matches!(count, Value::Index(count) if *count < least) {
             return None;
         }
-        let mut own = inside(body);
-        own.insert(*i);
-        let row = Row { site, i: *i, own, named: names(site.locals, body) };
+        let row = Row::of(site, *i, count, body);
         let parts = parts(body, &|stmt| row.adds(stmt))?;
-        let mut loops = 0;
-        let mut statements: Vec<&Stmt> = Vec::new();
-        for part in &parts {
-            (part.statements().len() <= FEW_STATEMENTS).then_some(())?;
-            statements.extend(part.statements());
-            match part {
-                Part::Plain(statements) => statements.iter().all(|stmt| row.is_plain(stmt)).then_some(())?,
-                Part::Sums(nest) => {
-                    loops += 1;
-                    let fits = nest.sums.iter().all(|stmt| row.is_plain(stmt)) && !nest.indices().any(|(_, count)| row.varies(count));
-                    fits.then_some(())?;
-                    // partial sums of each row
-                    let are_own = |stmt: &Stmt| !matches!(stmt, Stmt::Assign { place: Place::Local(id), .. } if !row.own.contains(id));
-                    nest.sums.iter().all(are_own).then_some(())?;
-                }
-                Part::Adds(_) => loops += 1,
-            }
-        }
+        let loops = parts.iter().filter(|part| !matches!(part, Part::Plain(_))).count();
+        let is_short = parts.iter().all(|part| part.statements().len() <= FEW_STATEMENTS);
+        let is_rectangular = !parts.iter().flat_map(Part::loops).any(|(_, count)| row.varies(count));
         let is_shared = parts.iter().any(|part| matches!(part, Part::Adds(adds) if adds.shared.contains(&true)));
-        let fits = is_shared && loops <= MANY_LOOPS && row.is_alone(&statements);
-        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false, algebra: false })
+        let fits = is_short && is_rectangular && is_shared && loops <= MANY_LOOPS && row.goes_beside(&parts, ROWS);
+        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false, apart: false, algebra: false })
     }
 }
 
@@ -88,44 +59,14 @@ fn names(locals: &[Local], body: &[Stmt]) -> Vec<(Id, Value)> {
     body.iter().filter_map(name).collect()
 }
 
-/// An iteration of a loop over rows.
-struct Row<'a> {
-    site: &'a Site<'a>,
-    i: Id,
-    /// What differs from row to row: the index and what the body declares.
-    own: HashSet<Id>,
-    named: Vec<(Id, Value)>,
-}
-
 impl Row<'_> {
-    fn varies(&self, value: &Value) -> bool {
-        let mut found = false;
-        each_local(value, &mut |id| found |= self.own.contains(&id));
-        found
-    }
-
-    /// A declaration of a scalar, or an assignment to one: one from outside is changed. A branch is plain where it assigns the
-    /// row's own.
-    fn is_plain(&self, stmt: &Stmt) -> bool {
-        let is_own = |stmt: &Stmt| match stmt {
-            Stmt::Declare { .. } => true,
-            Stmt::Assign { place: Place::Local(id), .. } => self.own.contains(id),
-            _ => false,
-        };
-        match stmt {
-            Stmt::Declare { .. } => true,
-            Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).all(is_own),
-            Stmt::Assign { place: Place::Local(id), value } => self.own.contains(id) || has(value, &Value::Local(*id)),
-            _ => false,
-        }
-    }
-
     /// A loop that adds something of the row to elements.
     fn adds<'a>(&self, stmt: &'a Stmt) -> Option<Adds<'a>> {
         let Stmt::For { i: j, count, body, lanes: Lanes::Any | Lanes::One, .. } = stmt else { return None };
         (!self.varies(count)).then_some(())?;
         let own = inside(body);
         let iterations = Iterations { i: *j, count, own: &own, around: self.site.around, ranges: self.site.ranges };
+        let named = names(self.site.locals, self.body);
         let mut shared = Vec::new();
         for stmt in body {
             let (base, offset, value) = match stmt {
@@ -141,7 +82,7 @@ impl Row<'_> {
             let own = Value::Load { base, offset: Some(Box::new(offset.clone())) };
             (has(value, &own) && is_cheap(value)).then_some(())?;
             let mut in_row = offset.clone();
-            self.named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
+            named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
             // a local of the row's that is no constant has another value in each row
             let mut is_known = true;
             each_local(&in_row, &mut |id| is_known &= id == self.i || id == *j || !self.own.contains(&id));
@@ -156,41 +97,6 @@ impl Row<'_> {
             shared.push(is_same);
         }
         Some(Adds { stmt, body, shared })
-    }
-
-    /// Whether each array that is written, and each scalar from outside that is changed, is had by one statement alone, which
-    /// changes what is there and reads it once.
-    fn is_alone(&self, statements: &[&Stmt]) -> bool {
-        let may_meet = |a: Id, b: Id| self.site.homes.may_meet(a, b);
-        let mut changed: Vec<Id> = Vec::new();
-        for stmt in statements {
-            let target = match stmt {
-                Stmt::Assign { place: Place::Local(id), .. } if self.own.contains(id) => continue,
-                Stmt::Assign { place: Place::Local(id) | Place::Element { base: id, .. }, .. } | Stmt::Update { base: id, .. } => *id,
-                _ => continue,
-            };
-            if changed.iter().any(|other| may_meet(*other, target)) {
-                return false;
-            }
-            changed.push(target);
-        }
-        let mut uses: Vec<Id> = Vec::new();
-        let mut is_plain = true;
-        for stmt in statements {
-            each_value(std::slice::from_ref(*stmt), &mut |value| match value {
-                Value::Local(id) | Value::Load { base: id, .. } => uses.push(*id),
-                Value::Call(..) | Value::Moved { .. } => is_plain = false,
-                Value::Double(_)
-                | Value::Index(_)
-                | Value::Bool(_)
-                | Value::Prim { .. }
-                | Value::InRow(_)
-                | Value::Select(_)
-                | Value::Helper(..)
-                | Value::SizeOf(_) => {}
-            });
-        }
-        is_plain && changed.iter().all(|id| uses.iter().filter(|other| may_meet(**other, *id)).count() == 1)
     }
 }
 
@@ -213,11 +119,6 @@ impl Adds<'_> {
         }
         together
     }
-}
-
-/// Whether an expression has another in it.
-fn has(value: &Value, part: &Value) -> bool {
-    value == part || matches!(value, Value::Prim { args, .. } if args.iter().any(|arg| has(arg, part)))
 }
 
 fn is_cheap(value: &Value) -> bool {

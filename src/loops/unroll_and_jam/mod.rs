@@ -25,9 +25,11 @@ use crate::loops::rename::rename;
 use crate::loops::values::index;
 use crate::loops::visit::{each_local, each_value, reads};
 use crate::loops::{Context, Options, Result};
-use accumulate::{Adds, Site};
+use accumulate::Adds;
+use order::{Row, Site};
 
 mod accumulate;
+mod order;
 mod window;
 
 /// So many iterations are taken at a time where each is short: memory then has eight rows to fetch at once.
@@ -80,12 +82,16 @@ impl Jammer<'_> {
                 self.around.leave();
             }
             let by_offsets = window::without_names(self.locals, &stmt);
-            let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(self.locals, self.real, stmt, parallel)).filter(|rows| rows.lanes);
+            let (settled, rest) = order::without_settled(self.locals, &stmt).unzip();
+            let rest = rest.as_ref().unwrap_or(&stmt);
             let site = Site { locals: self.locals, homes: self.homes, around: &self.around, ranges: self.ranges };
-            let rows =
-                windows.or_else(|| Rows::of(self.locals, self.real, &stmt, parallel)).or_else(|| Rows::added(&site, &stmt, parallel));
+            let windows = by_offsets.as_ref().and_then(|stmt| Rows::of(&site, self.real, stmt, parallel)).filter(|rows| rows.lanes);
+            let rows = windows.or_else(|| Rows::of(&site, self.real, rest, parallel)).or_else(|| Rows::added(&site, rest, parallel));
             match rows.filter(|rows| self.ranges.of(rows.count).1 >= i128::from(rows.group)) {
-                Some(rows) => Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out),
+                Some(rows) => {
+                    out.extend(settled.into_iter().flatten());
+                    Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out);
+                }
                 None => out.push(stmt),
             }
         }
@@ -102,6 +108,8 @@ struct Rows<'a> {
     parts: Vec<Part<'a>>,
     /// Each of a group in a lane, in the place of side by side.
     lanes: bool,
+    /// Whether no row depends on another one, of its group or not.
+    apart: bool,
     /// Whether what several rows add may be added up first.
     algebra: bool,
 }
@@ -123,9 +131,9 @@ struct Nest<'a> {
 }
 
 impl Rows<'_> {
-    fn of<'a>(locals: &[Local], real: Real, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
-        let Stmt::For { i, count, body, lanes: Lanes::One, apart: true, .. } = stmt else { return None };
-        let is_plain = |stmt: &Stmt| matches!(stmt, Stmt::Declare { init: Some(_), .. } | Stmt::Assign { .. });
+    fn of<'a>(site: &Site, real: Real, stmt: &'a Stmt, parallel: bool) -> Option<Rows<'a>> {
+        let Stmt::For { i, count, body, lanes: Lanes::One, apart, .. } = stmt else { return None };
+        let is_plain = |stmt: &Stmt| matches!(stmt, Stmt::Declare { init: Some(_), .. } | Stmt::Assign { .. } | Stmt::Update { .. });
         let parts = parts(body, &|_| None)?;
         let few = parts.iter().map(Part::statements).all(|part| part.len() <= FEW_STATEMENTS && part.iter().all(is_plain));
         // an inner loop whose length depends on the row is not one loop for several of them
@@ -150,13 +158,15 @@ impl Rows<'_> {
         }
         let is_short = parts.iter().map(|part| part.statements().len()).sum::<usize>() <= SHORT;
         let group = if is_short && !parallel { MANY_ROWS } else { ROWS };
-        let rows = Rows { i: *i, group, count, parts, lanes: false, algebra: false };
+        let rows = Rows { i: *i, group, count, parts, lanes: false, apart: *apart, algebra: false };
+        let is_apart = *apart && !body.iter().any(|stmt| matches!(stmt, Stmt::Update { .. }));
         let lanes = real.lanes() as i64;
         let is_long = !matches!(count, Value::Index(count) if *count < 2 * lanes);
-        if is_long && rows.are_windows(locals) {
+        if is_apart && is_long && rows.are_windows(site.locals) {
             return Some(Rows { group: lanes, lanes: true, ..rows });
         }
-        shares.then_some(rows)
+        let fits = shares && (is_apart || Row::of(site, *i, count, body).goes_beside(&rows.parts, group));
+        fits.then_some(rows)
     }
 
     fn grouped(&self, locals: &mut Vec<Local>, ranges: &mut Ranges, out: &mut Block) {
@@ -188,8 +198,7 @@ impl Rows<'_> {
         } else {
             self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals, ranges)
         };
-        let apart = !self.parts.iter().any(|part| matches!(part, Part::Adds(_)));
-        out.push(repeat(self.i, groups.clone(), group_body, apart));
+        out.push(repeat(self.i, groups.clone(), group_body, self.apart));
         if rest == Value::Index(0) {
             return;
         }
@@ -235,19 +244,33 @@ impl Rows<'_> {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
     /// The statements of an iteration, of the row or of its innermost loop.
-    fn statements(&self) -> &[Stmt] {
+    fn statements(&self) -> &'a [Stmt] {
         match self {
             Part::Plain(statements) => statements,
             Part::Sums(nest) => nest.sums,
             Part::Adds(adds) => adds.body,
         }
     }
+
+    /// The loops that these are in, the outermost first, with their counts.
+    fn loops(&self) -> Vec<(Id, &'a Value)> {
+        match self {
+            Part::Plain(_) => Vec::new(),
+            Part::Sums(nest) => nest.indices().collect(),
+            Part::Adds(Adds { stmt, .. }) => indices(std::slice::from_ref(stmt)).collect(),
+        }
+    }
 }
 
-impl Nest<'_> {
-    fn of(stmt: &Stmt) -> Option<Nest<'_>> {
+/// The indices of loops with their counts.
+fn indices<'a>(loops: &[&'a Stmt]) -> impl Iterator<Item = (Id, &'a Value)> {
+    loops.iter().filter_map(|stmt| if let Stmt::For { i, count, .. } = stmt { Some((*i, count)) } else { None })
+}
+
+impl<'a> Nest<'a> {
+    fn of(stmt: &'a Stmt) -> Option<Nest<'a>> {
         let Stmt::For { body, lanes, .. } = stmt else { return None };
         match (lanes, body.as_slice()) {
             (Lanes::Sum(_), sums) => Some(Nest { loops: vec![stmt], sums }),
@@ -261,8 +284,8 @@ impl Nest<'_> {
     }
 
     /// The loops' indices with their counts.
-    fn indices(&self) -> impl Iterator<Item = (Id, &Value)> {
-        self.loops.iter().filter_map(|stmt| if let Stmt::For { i, count, .. } = stmt { Some((*i, count)) } else { None })
+    fn indices(&self) -> impl Iterator<Item = (Id, &'a Value)> {
+        indices(&self.loops)
     }
 
     /// Whether one loop of sums reads something that is the same for each row beside something of the row.
