@@ -423,6 +423,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ("update-update", "update (update v k x) k y", "update v k y"),
     ("update-update", "update (update v k v[3]) k y", ""),
     ("update-update", "update (accumulate v k x) k y", ""),
+    ("accumulate-merge", "accumulate (accumulate v k x) k y", "accumulate v k (x + y)"),
+    ("accumulate-merge", "accumulate (accumulate v k x) 1 y", ""),
+    ("accumulate-merge", "accumulate (update v k x) k y", ""),
     ("update-same", "update [x, y] 1 [x, y][1]", "[x, y]"),
     ("update-same", "update v k v[k]", ""),
     ("collect-build", "ifold (fun a i -> accumulate a i (x * w[i])) v (length v)", "build (length v) (fun i -> v[i] + x * w[i])"),
@@ -584,6 +587,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "let u = build n (fun i -> let t = sin v[i] in t * t) in let a = build n (fun i_1 -> build m (fun k -> u[i_1] * w[k])) in build m (fun k_1 -> build n (fun i_2 -> a[i_2][k_1]))",
     ),
     ("reciprocal-loop", "build n (fun i -> v[i] / a)", "let r = 1.0 / a in build n (fun i -> v[i] * r)"),
+    (
+        "reciprocal-loop",
+        "build n (fun i -> if i < 2 then let z = [x, y][1] in v[i] / z else a)",
+        "let r = 1.0 / [x, y][1] in build n (fun i -> if i < 2 then let z = [x, y][1] in v[i] * r else a)",
+    ),
     (
         "fold-consume",
         "let a = build n (fun i -> sin v[i]) in ifold (fun s i -> s + a[i] * w[i]) 0.0 n * ifold (fun s i -> s + a[i] * a[i]) 0.0 n",

@@ -4,6 +4,7 @@
 //!     update [a, b] 0 x                                        →  [x, b]
 //!     update [a, b] [0, j] x                                   →  [update a j x, b]
 //!     accumulate (update a i x) i y                            →  update a i (x + y)
+//!     accumulate (accumulate a i x) i y                        →  accumulate a i (x + y)
 //!     update a i a[i]                                          →  a
 //!     ifold (fun a i -> accumulate a i e) z n                  →  build n (fun i -> z[i] + e)
 //!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
@@ -29,6 +30,7 @@ rules! {
     "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["no work is duplicated"] => update_array;
     "get-update" Fusion Fusion @ Get: "(update a i x)[i] -> x" if ["0 <= i && i < length a"] => get_update;
     "update-update" Fusion Fusion @ Any: "accumulate (update a i x) i y -> update a i (x + y)" if ["x total, or kept"] => update_update;
+    "accumulate-merge" Ring Algebra @ Any: "accumulate (accumulate a i x) i y -> accumulate a i (x + y)" => accumulate_merge;
     "update-same" Fusion Fusion @ Any: "update a i a[i] -> a" if ["0 <= i && i < length a"] => update_same;
 }
 
@@ -84,23 +86,35 @@ fn get_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn update_update(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Update(outer, parts) = expr.term() else { return None };
-    let Updated { array, indices, value } = Updated::of(parts)?;
-    let Term::Update(Change::Replace, inner) = array.term() else { return None };
-    let Updated { array, indices: before, value: first } = Updated::of(inner)?;
-    let is_same = indices.len() == before.len() && indices.iter().zip(before).all(|(a, b)| is_free(a) && same(a, b));
-    if !is_same {
-        return None;
-    }
+    let (outer, value, Change::Replace, before) = twice(expr)? else { return None };
     let value = match outer {
         Change::Replace => {
-            facts.require("x total, or kept", facts.is_total(first), first)?;
+            facts.require("x total, or kept", facts.is_total(before.value), before.value)?;
             value.clone()
         }
-        Change::Add if value.ty() == &Type::Double => Expr::prim(Prim::Add, vec![first.clone(), value.clone()]),
+        Change::Add if value.ty() == &Type::Double => Expr::prim(Prim::Add, vec![before.value.clone(), value.clone()]),
         Change::Add => return None,
     };
-    Some(Expr::update(Change::Replace, array.clone(), indices.to_vec(), value))
+    Some(Expr::update(Change::Replace, before.array.clone(), before.indices.to_vec(), value))
+}
+
+fn accumulate_merge(expr: &Expr, _: &Facts) -> Option<Expr> {
+    let (Change::Add, value, Change::Add, before) = twice(expr)? else { return None };
+    if value.ty() != &Type::Double {
+        return None;
+    }
+    let sum = Expr::prim(Prim::Add, vec![before.value.clone(), value.clone()]);
+    Some(Expr::update(Change::Add, before.array.clone(), before.indices.to_vec(), sum))
+}
+
+/// A second change of one element: how, by what, and the first change.
+fn twice(expr: &Expr) -> Option<(Change, &Expr, Change, Updated<'_>)> {
+    let Term::Update(outer, parts) = expr.term() else { return None };
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let Term::Update(inner, parts) = array.term() else { return None };
+    let before = Updated::of(parts)?;
+    let is_same = indices.len() == before.indices.len() && indices.iter().zip(before.indices).all(|(a, b)| is_free(a) && same(a, b));
+    is_same.then_some((*outer, value, *inner, before))
 }
 
 fn update_same(expr: &Expr, facts: &Facts) -> Option<Expr> {

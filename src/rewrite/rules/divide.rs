@@ -3,7 +3,7 @@
 //!
 //!     let r = 1 / z in a / z + b              →  let r = 1 / z in a * r + b
 //!     let z = e in (a / z, b / z, c / z, …)   →  let z = e in let r = 1 / z in (a * r, b * r, c * r, …)
-//!     build n (fun i -> v[i] / z)             →  let r = 1 / z in build n (fun i -> v[i] * r)
+//!     build n (fun i -> v[i] / z)             →  let r = 1 / z in build n (fun i -> v[i] * r), also where z is a read with a name in the loop
 //!     let x = e in (2 * (a * x), 2 * x)       →  let x = 2 * e in (a * x, x)
 
 use crate::ir::free::{any_free_var, mentions};
@@ -65,19 +65,21 @@ fn reciprocal(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let is_often = divisions.others >= OFTEN || divisions.of_one > 0;
     facts.require("f divides by z four times or more, or by z and 1 by z", is_often, expr)?;
     let r = Var::fresh("r", Type::Double);
-    let inverted = Expr::let_(r.clone(), inverse(&z), multiplied(body, &z, &r));
+    let inverted = Expr::let_(r.clone(), inverse(&z), multiplied(body, &z, &[], &r));
     Some(Expr::let_(x.clone(), value.clone(), inverted))
 }
 
 fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let (n, _, body) = parts(expr)?;
     facts.require("n is no small literal", !matches!(n.term(), Term::Index(n) if *n < OFTEN as i64), n)?;
-    let mut binders: Vec<Var> = expr.term().binders().cloned().collect();
-    let z = divisor(body, &mut binders, facts)?;
+    let binders: Vec<Var> = expr.term().binders().cloned().collect();
+    let mut search = Search { bound: binders, named: Vec::new(), facts };
+    let z = search.divisor(body)?;
     facts.require("z total", facts.is_total(&z), &z)?;
     facts.require("z depends on the enclosing loop, if there is one", facts.level(&z) == facts.loops(), &z)?;
     let r = Var::fresh("r", Type::Double);
-    let new = with_body(expr, multiplied(body, &z, &r));
+    let names: Vec<Var> = search.named.into_iter().filter(|(_, value)| same(value, &z)).map(|(name, _)| name).collect();
+    let new = with_body(expr, multiplied(body, &z, &names, &r));
     Some(Expr::let_(r, inverse(&z), new))
 }
 
@@ -162,32 +164,62 @@ fn without_literal(product: &Expr) -> Option<(f64, Expr)> {
     }
 }
 
-/// The free divisors of a term.
-fn divisor(expr: &Expr, bound: &mut Vec<Var>, facts: &Facts) -> Option<Expr> {
-    if let Some((x, z)) = binary(expr, Prim::Div)
-        && expr.ty() == &Type::Double
-        && !is_number(x, 1.0)
-        && !matches!(z.term(), Term::Double(_))
-        && facts.grants("i is not free in z", !bound.iter().any(|var| mentions(z, var)))
-    {
-        return Some(z.clone());
-    }
-    let outside = bound.len();
-    bound.extend(expr.term().binders().cloned());
-    let found = expr.term().children().find_map(|child| divisor(child, bound, facts));
-    bound.truncate(outside);
-    found
+/// The search for a divisor that is the same in each step of a loop.
+struct Search<'f> {
+    bound: Vec<Var>,
+    /// Names in the loop of elements that are the same in each step.
+    named: Vec<(Var, Expr)>,
+    facts: &'f Facts,
 }
 
-/// The term with products by r for quotients by z.
-fn multiplied(expr: &Expr, z: &Expr, r: &Var) -> Expr {
-    if any_free_var(z, &mut |var| !mentions(expr, var)) {
+impl Search<'_> {
+    /// The first free divisor of a term.
+    fn divisor(&mut self, expr: &Expr) -> Option<Expr> {
+        if let Some((x, z)) = binary(expr, Prim::Div)
+            && expr.ty() == &Type::Double
+            && !is_number(x, 1.0)
+            && !matches!(z.term(), Term::Double(_))
+        {
+            let named = self.named.iter().find(|(name, _)| matches!(z.term(), Term::Var(var) if var == name));
+            let z = named.map_or(z, |(_, value)| value);
+            if self.facts.grants("i is not free in z", self.is_free(z)) {
+                return Some(z.clone());
+            }
+        }
+        if let Term::Let(name, value, body) = expr.term() {
+            let found = self.divisor(value);
+            if matches!(value.term(), Term::Get(..)) && value.ty() == &Type::Double && self.is_free(value) {
+                self.named.push((name.clone(), value.clone()));
+            }
+            return found.or_else(|| self.inside(&[name], body));
+        }
+        let binders: Vec<&Var> = expr.term().binders().collect();
+        expr.term().children().find_map(|child| self.inside(&binders, child))
+    }
+
+    fn inside(&mut self, binders: &[&Var], child: &Expr) -> Option<Expr> {
+        let outside = self.bound.len();
+        self.bound.extend(binders.iter().map(|var| (*var).clone()));
+        let found = self.divisor(child);
+        self.bound.truncate(outside);
+        found
+    }
+
+    fn is_free(&self, z: &Expr) -> bool {
+        !self.bound.iter().any(|var| mentions(z, var))
+    }
+}
+
+/// The term with products by r for quotients by z, or by a name that z has in the term.
+fn multiplied(expr: &Expr, z: &Expr, names: &[Var], r: &Var) -> Expr {
+    if names.is_empty() && any_free_var(z, &mut |var| !mentions(expr, var)) {
         return expr.clone();
     }
+    let is_z = |by: &Expr| same(by, z) || matches!(by.term(), Term::Var(var) if names.contains(var));
     match binary(expr, Prim::Div) {
-        Some((x, by)) if same(by, z) && is_number(x, 1.0) => Expr::var(r),
-        Some((x, by)) if same(by, z) => Expr::prim(Prim::Mul, vec![multiplied(x, z, r), Expr::var(r)]).at(expr.span()),
-        _ => map_children(expr, &mut |child| multiplied(child, z, r)),
+        Some((x, by)) if is_z(by) && is_number(x, 1.0) => Expr::var(r),
+        Some((x, by)) if is_z(by) => Expr::prim(Prim::Mul, vec![multiplied(x, z, names, r), Expr::var(r)]).at(expr.span()),
+        _ => map_children(expr, &mut |child| multiplied(child, z, names, r)),
     }
 }
 

@@ -38,6 +38,12 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
             let first = Expr::update(Change::Replace, g.vector(0), vec![index], g.double(2));
             Expr::update(change, first, vec![at], g.double(2))
         }
+        "accumulate-merge" => {
+            let index = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
+            let at = if g.below(4) == 0 { Expr::index(g.below(3) as i64) } else { index.clone() };
+            let first = Expr::update(Change::Add, g.vector(0), vec![index], g.double(2));
+            Expr::update(Change::Add, first, vec![at], g.double(2))
+        }
         "update-same" => {
             let array = g.vector(0);
             let index = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
