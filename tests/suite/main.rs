@@ -77,6 +77,7 @@ mod regressions;
 mod release;
 mod reverse;
 mod rewrite;
+mod rooms;
 mod rows;
 mod scatter;
 mod size;
