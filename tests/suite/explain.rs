@@ -360,7 +360,7 @@ fn the_command_explains_entries_rules_and_codes() {
     assert!(printed(&["explain", "get-build"]).starts_with("get-build: 001 Fig. 8c, group fusion\n"));
     assert!(printed(&["explain", "sum-split"]).starts_with("sum-split: own, group algebra\n"));
     let rules = printed(&["explain", "rules"]);
-    for line in ["get-build        001 Fig. 8c  (build n f)[i] -> f i", "tuple-eta        own          (e.0, e.1) -> e"] {
+    for line in ["get-build         001 Fig. 8c  (build n f)[i] -> f i", "tuple-eta         own          (e.0, e.1) -> e"] {
         assert!(rules.lines().any(|found| found.starts_with(line)), "{line}");
     }
     assert!(printed(&["explain", "rules"]).lines().count() > 40);
