@@ -1,8 +1,8 @@
 //! smoothc as a library: programs to C, and in a Rust build script to functions of Rust.
 //!
-//! In: the path of a program, and options. Out: the emitted texts ([`Compiler::emit`]); in a build script ([`build`], [`Compiler::build`]) the C
-//! compiled by the `cc` crate and linked, and `$OUT_DIR/STEM.rs` with a safe function for each entry. Files that were read are named to
-//! Cargo. What is wrong with a program is an [`Error`] that prints as the command does. All of it runs on a thread with a large stack.
+//! In: the path of a program, and options. Out: the emitted texts ([`Compiler::emit`]); in a build script ([`build`], [`Compiler::build`])
+//! the C compiled by the `cc` crate and linked, and `$OUT_DIR/STEM.rs` with a safe function for each entry. Files that were read are named
+//! to Cargo. What is wrong with a program is an [`Error`] that prints as the command does. All of it runs on a thread with a large stack.
 //!
 //! ```text
 //! smoothc::build("circle.smooth");                                   in build.rs
@@ -215,8 +215,8 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// Names of C that no other program in the same executable has, where none were asked for: linkers take the first of two functions of one
-    /// name, and say nothing.
+    /// Names of C that no other program in the same executable has, where none were asked for: linkers take the first of two functions of
+    /// one name, and say nothing.
     fn of_this_package(mut self, path: &Path) -> Compiler {
         if self.options.prefix.is_empty() {
             let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();

@@ -1,8 +1,9 @@
 //! `cargo bench --bench experiments`: the experiments of 001 Section 7, into `docs/paper-experiments.md`.
 //!
-//! In: the programs of `tests/suite/support/experiments.rs`. Each is compiled with the groups of rules that the paper adds one after the other, with an
-//! allocation for each intermediate array, then as smoothc emits it, in one workspace, and in reverse mode; the best of many calls counts. Both ways
-//! of memory must give the same bits. Out: the page. With a NAME as an argument only experiments whose title contains it, on standard output.
+//! In: the programs of `tests/suite/support/experiments.rs`. Each is compiled with the groups of rules that the paper adds one after the
+//! other, with an allocation for each intermediate array, then as smoothc emits it, in one workspace, and in reverse mode; the best of
+//! many calls counts. Both ways of memory must give the same bits. Out: the page. With a NAME as an argument only experiments whose title
+//! contains it, on standard output.
 
 use std::fmt::Write;
 use std::process::ExitCode;

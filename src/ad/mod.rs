@@ -6,10 +6,10 @@
 //!     dual(x = 2.0, dx = 1.0). x * sin x
 //!     →   let x = 2.0 in let u = sin x in (x * u, 1.0 * u + x * (cos x * 1.0))
 //!
-//! `split` cuts a reverse derivative in two functions. `activity` finds what the independent variable reaches, `rules` has a rule for each form of term
-//! (001 Figure 7), `law` runs the primitives' derivatives, `derived` derives a function once for each activity
-//! pattern, `functions` keeps those of the program meanwhile, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost` says what may be
-//! computed twice, `counts` which loops data ends. Nothing is optimised here.
+//! `split` cuts a reverse derivative in two functions. `activity` finds what the independent variable reaches, `rules` has a rule for each
+//! form of term (001 Figure 7), `law` runs the primitives' derivatives, `derived` derives a function once for each activity pattern,
+//! `functions` keeps those of the program meanwhile, `value`, `pairs` and `block` hold primals, tangents and the names they share, `cost`
+//! says what may be computed twice, `counts` which loops data ends. Nothing is optimised here.
 
 mod activity;
 mod block;

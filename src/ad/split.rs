@@ -1,7 +1,7 @@
 //! The reverse derivative of a function in two halves that share what is kept: `--derive revf:f` and `revr:f` (003 Section 6.1).
 //!
-//! In: a function whose body is one `vjp` of some parameters, the cotangent its last parameter, after the functions that it calls. Out: the way
-//! forward, which gives the value and what is kept, and the way back, which takes that and the cotangent.
+//! In: a function whose body is one `vjp` of some parameters, the cotangent its last parameter, after the functions that it calls. Out:
+//! the way forward, which gives the value and what is kept, and the way back, which takes that and the cotangent.
 //!
 //!     f (x: Double) (d: Double) = vjp(x, d). sin (x * x)
 //!     →   revf (x: Double) = let u = x * x in (sin u, (x, u))

@@ -1,7 +1,7 @@
 //! The derivative of an arrow at a context, as a linear map (003 Sections 2 and 6).
 //!
-//! In: an arrow S ⇒ T and a term for each value of S. Out: the map S ⊸ T, made arrow by arrow: that of c₁; c₂ is the second one's after the first
-//! one's, that of a tuple the tuple of the maps, and a binder extends the identity on its context by the map of what it binds.
+//! In: an arrow S ⇒ T and a term for each value of S. Out: the map S ⊸ T, made arrow by arrow: that of c₁; c₂ is the second one's after
+//! the first one's, that of a tuple the tuple of the maps, and a binder extends the identity on its context by the map of what it binds.
 //!
 //!     F(*) at (x, y)   →   S(y) ⋈ S(x)          L(z, c, c′)   →   let z = … in ∂c′ ∘ (1 × ∂c)
 

@@ -1,7 +1,7 @@
 //! Arrows in text, as 003 Figure 9 writes them.
 //!
-//! In: an arrow. Out: `I`, `K(k)`, `P[i, …/n]` (from 1), `F(f)`, `c; c`, `(c, …)`, `IF(c, c, c)`, `L(x, c, c)`, `B(n, i, c)`; a `Fold` and a `Check` have their parts in
-//! that order. What a binder binds is on a line of its own.
+//! In: an arrow. Out: `I`, `K(k)`, `P[i, …/n]` (from 1), `F(f)`, `c; c`, `(c, …)`, `IF(c, c, c)`, `L(x, c, c)`, `B(n, i, c)`; a `Fold` and
+//! a `Check` have their parts in that order. What a binder binds is on a line of its own.
 
 use super::{Arrow, Op};
 use crate::ir::{Function, print};

@@ -1,8 +1,8 @@
 //! `smoothc explain FILE ENTRY --dual-numbers [ARG…]`: the stages of dual-numbers reverse mode (004) on an entry, and with arguments what
 //! each costs.
 //!
-//! In: the command's words. Out: text. An entry that is a `gradient`, `vjp`, `rd` or `valueAndGradient` is explained as the function that it
-//! differentiates; any other is that function itself, with a cotangent of 1 for each Double of its result.
+//! In: the command's words. Out: text. An entry that is a `gradient`, `vjp`, `rd` or `valueAndGradient` is explained as the function that
+//! it differentiates; any other is that function itself, with a cotangent of 1 for each Double of its result.
 
 use super::files::Reads;
 use super::options::{Display, ExplainCommand};

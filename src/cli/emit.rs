@@ -1,5 +1,6 @@
 //! `smoothc emit FILE`: C or Futhark on standard output, or in a file; `-o x.c` has the header `x.h` beside it, `--header-only`
-//! is one header with all in it, `--cpp` writes a C++ header `x.hpp` too. `--manifest` says in JSON what the text offers, and `--check` only compares.
+//! is one header with all in it, `--cpp` writes a C++ header `x.hpp` too. `--manifest` says in JSON what the text offers, and `--check`
+//! only compares.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! `smoothc eval FILE ENTRY [ARG…]`: the reference interpreter, on the program as written or after
-//! `--schedule`, or an expression after `-e`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints of a derivative,
-//! `--partial` refuses points where the program is not smooth.
+//! `--schedule`, or an expression after `-e`; `--count` prints a second line with what was done, `--trace` the operations and the adjoints
+//! of a derivative, `--partial` refuses points where the program is not smooth.
 
 use super::files::Reads;
 use super::options::{Display, EvalCommand, ReverseName};

@@ -56,8 +56,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use options::{Cli, Color, Command, Display, MessageFormat};
 
-/// The definition of the command line, with what holds between the options of one command only: `eval` computes derivatives as the program is
-/// written, unless it optimises it; an expression needs neither a file nor an entry.
+/// The definition of the command line, with what holds between the options of one command only: `eval` computes derivatives as the program
+/// is written, unless it optimises it; an expression needs neither a file nor an entry.
 pub fn command() -> clap::Command {
     let asks_schedule = |arg: clap::Arg| arg.requires("schedule");
     let not_for_expressions = |arg: clap::Arg| {

@@ -84,7 +84,8 @@ pub struct Source {
     #[arg(long, value_name = "NAME")]
     pub entry: Vec<String>,
     /// Add a derivative of a function as an entry: KIND is jvp, vjp, gradient, valueAndGradient, jacobian,
-    /// sparse_jacobian (rows, columns and values), hessian, or revf and revr, the two halves of a vjp; `*` is for all parameters that are made of Doubles (repeatable)
+    /// sparse_jacobian (rows, columns and values), hessian, or revf and revr, the two halves of a vjp; `*` is for all parameters that are
+    /// made of Doubles (repeatable)
     #[arg(long, value_name = "KIND:FUNCTION[:PARAMETER,…]", value_parser = Derive::parse)]
     pub derive: Vec<Derive>,
     /// How derivatives are computed: forward by columns, backwards in one sweep, or whichever costs less
@@ -322,7 +323,8 @@ pub struct BuildCommand {
     /// Where the library or object goes; its ending says what it is
     #[arg(short, long, value_name = "PATH", required_unless_present = "python", conflicts_with = "python")]
     pub output: Option<PathBuf>,
-    /// Make a Python package in this folder, whose name is the package's: it needs NumPy, and no compiler; with --target futhark around a library of Futhark
+    /// Make a Python package in this folder, whose name is the package's: it needs NumPy, and no compiler; with --target futhark around a
+    /// library of Futhark
     #[arg(long, value_name = "DIR", value_parser = package)]
     pub python: Option<PathBuf>,
 }

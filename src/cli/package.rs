@@ -1,9 +1,10 @@
 //! `smoothc build FILE --python DIR`: a Python package in a folder, around a shared library of emitted C, or of Futhark.
 //!
-//! In: the command, the folder. Out: the files of the package in it, all or none. A folder whose `__init__.py` is not smoothc's stays as it is.
+//! In: the command, the folder. Out: the files of the package in it, all or none. A folder whose `__init__.py` is not smoothc's stays as
+//! it is.
 //!
-//! The library's name is decided by its bytes: a process that has loaded an older one would be given that again under the same name. Where a package
-//! was built before, its older libraries are removed once the new one is whole.
+//! The library's name is decided by its bytes: a process that has loaded an older one would be given that again under the same name. Where
+//! a package was built before, its older libraries are removed once the new one is whole.
 //!
 //! What is passed and what comes back is said of C. With `--target futhark` the program is compiled to both: the C says how values become
 //! arguments, the library is Futhark's, and `_runtime/futhark.py` calls it as if it were the C.
@@ -83,8 +84,8 @@ fn is_library(name: &str) -> bool {
     digits.is_some_and(|digits| matches!(digits.len(), 0 | 16) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// Removes the libraries of earlier builds, and what Python has kept of their `__init__.py`: it takes one of the same second and length for the
-/// new one. What cannot be removed, as a library that Windows has open, stays: the next build meets it again.
+/// Removes the libraries of earlier builds, and what Python has kept of their `__init__.py`: it takes one of the same second and length
+/// for the new one. What cannot be removed, as a library that Windows has open, stays: the next build meets it again.
 fn remove_older(folder: &Path, current: &str) {
     let compiled = folder.join("__pycache__");
     for (place, is_older) in [

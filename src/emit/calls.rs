@@ -1,7 +1,7 @@
 //! How a caller's values become the C arguments of an entry: for `--manifest`, and for the bindings that read it.
 //!
-//! In: an entry of emitted C and its core function. Out: a tree for each parameter and for the result, whose leaves are the C parameters; a length is
-//! a number, a C name, or an operation on such, a list with the operator first.
+//! In: an entry of emitted C and its core function. Out: a tree for each parameter and for the result, whose leaves are the C parameters;
+//! a length is a number, a C name, or an operation on such, a list with the operator first.
 //!
 //!     f (c: Camera) (v: Vector<n>) : Vector<n + 1>   →
 //!     c    {"kind": "record", "record": "Camera", "fields": [{"name": "focal", "value": {"kind": "double", "parameter": "c_focal"}}, …]}

@@ -1,7 +1,7 @@
 //! `--manifest`: what an emitted file offers, as JSON, for tools that make bindings.
 //!
-//! In: what emission gave. Out: the JSON object that `--manifest` writes. Names and types are C's or Futhark's; sizes and parameters stand in
-//! the order of the signature, a shape is its lengths over the sizes and Index parameters, row by row, empty for a number. In Futhark
+//! In: what emission gave. Out: the JSON object that `--manifest` writes. Names and types are C's or Futhark's; sizes and parameters stand
+//! in the order of the signature, a shape is its lengths over the sizes and Index parameters, row by row, empty for a number. In Futhark
 //! sizes are implicit, and there is no workspace: null. Of C, `calls` says how the values of the source become these parameters.
 //!
 //!     {"version": "0.1.0", "source": "dot.smooth", …, "entries": [{"name": "dot", "sizes": ["n"],

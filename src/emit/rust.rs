@@ -1,7 +1,7 @@
 //! Functions of Rust over emitted C, for build scripts.
 //!
-//! In: what emission of C gave. Out: the text of a Rust file to include in a module: a safe function for each entry, which holds the lengths
-//! of its slices against the sizes. `runtime/calls.rs` is what all such files begin with.
+//! In: what emission of C gave. Out: the text of a Rust file to include in a module: a safe function for each entry, which holds the
+//! lengths of its slices against the sizes. `runtime/calls.rs` is what all such files begin with.
 //!
 //!     smooth_status f(int64_t n, const double *v, double *out, void *workspace, size_t workspace_bytes)
 //!     →   pub fn f(n: i64, v: &[f64], workspace: &mut Workspace) -> Result<f64, Error>

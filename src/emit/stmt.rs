@@ -1,8 +1,8 @@
 //! Statements in C: one a line, indented.
 //!
-//! An array of few elements is a local one. Otherwise, the workspace is a pointer that moves up. A block that takes room more than once, or lends the rest to a
-//! callee, has a pointer of its own, so that leaving the block gives the room back; one that takes room once
-//! uses its parent's.
+//! An array of few elements is a local one. Otherwise, the workspace is a pointer that moves up. A block that takes room more than once,
+//! or lends the rest to a callee, has a pointer of its own, so that leaving the block gives the room back; one that takes room once uses
+//! its parent's.
 //!
 //!     Room t; Room u   →   double *t = (double *)ws;
 //!                          ws += smooth_times(sizeof(double), n);

@@ -2,8 +2,9 @@
 //!
 //! `deeper` says how many calls deeper than is said the stacks of recursion may be: emitted code computes it from the bytes that it is
 //! given. `unset` is what an element of an array is that is written before it is read, and what a result of a sum type has for the cases
-//! that it is not of: emitted code leaves it as it is. Both are 0 in `ir::eval`, and constant where it is differentiated. A pass may put a value in the place of `unset`; none may read an element that
-//! is unset, so what reads every state, as reverse mode does, first puts zeros there.
+//! that it is not of: emitted code leaves it as it is. Both are 0 in `ir::eval`, and constant where it is differentiated. A pass may put a
+//! value in the place of `unset`; none may read an element that is unset, so what reads every state, as reverse mode does, first puts
+//! zeros there.
 //!
 //!     build (deeper + 10000) (fun i -> unset)   →   in the interpreter 10,000 zeros; in C an array that nobody clears
 

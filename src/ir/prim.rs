@@ -240,7 +240,8 @@ impl Prim {
         &ROWS[self as usize]
     }
 
-    /// The law in one operand, which reverse mode transposes; `of_both` where the other one has a tangent too. `None` for a zero derivative.
+    /// The law in one operand, which reverse mode transposes; `of_both` where the other one has a tangent too. `None` for a zero
+    /// derivative.
     pub fn law_in(self, operand: usize, of_both: bool) -> Option<&'static str> {
         match (self.row().derivative, operand) {
             (Derivative::Zero, _) => None,

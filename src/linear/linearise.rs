@@ -1,7 +1,7 @@
 //! Linearisation (003 Figure 6): ∇⟦e⟧, the derivative of a term in the Doubles of a function's parameters.
 //!
-//! In: a function without derivatives, its calls written out. Out: a linear map from the parameters with Doubles in them, as a tuple where they are several, to the
-//! result. The map of a variable is written where the variable is used; its value stays a `let`.
+//! In: a function without derivatives, its calls written out. Out: a linear map from the parameters with Doubles in them, as a tuple where
+//! they are several, to the result. The map of a variable is written where the variable is used; its value stays a `let`.
 //!
 //!     let y = x * x in x + y   →   let y = x * x in (1 ⋈ 1) ∘ (1 × (S(x) ⋈ S(x)) ∘ (1 × 1))
 

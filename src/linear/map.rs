@@ -1,6 +1,7 @@
 //! Linear maps: a tree of the operations of 003 Figure 3, and what `ifold`, `if` and `let` need beside them.
 //!
-//! In: the parts of a map. Out: a [`Map`], which knows where it goes from and to, and how large it is. What a map is applied to is in [`super::apply`].
+//! In: the parts of a map. Out: a [`Map`], which knows where it goes from and to, and how large it is. What a map is applied to is in
+//! [`super::apply`].
 //!
 //!     (S(y) ⋈ S(x)) : Double * Double ⊸ Double
 

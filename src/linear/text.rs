@@ -1,7 +1,8 @@
 //! Linear maps in text, with the notes' operators.
 //!
-//! In: a map. Out: `0`, `1`, `S(k)`, `m ∘ n`, `m ⊕ n`, `m × n`, `m ⋈ n`, `V(build n (fun i -> m))`, `H(build …)`, `Σ(build …)`; `at(i)` is an element,
-//! `hot(i)` its transpose; `FFold` and `RFold` have the step and the start in parts of their own. The tightest operator is ∘, then × and ⋈, then ⊕.
+//! In: a map. Out: `0`, `1`, `S(k)`, `m ∘ n`, `m ⊕ n`, `m × n`, `m ⋈ n`, `V(build n (fun i -> m))`, `H(build …)`, `Σ(build …)`; `at(i)` is
+//! an element, `hot(i)` its transpose; `FFold` and `RFold` have the step and the start in parts of their own. The tightest operator is ∘,
+//! then × and ⋈, then ⊕.
 
 use std::collections::HashMap;
 

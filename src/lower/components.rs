@@ -1,7 +1,7 @@
 //! Arrays of tuples that are put together of arrays: the same blocks of memory, so that nothing is copied.
 //!
-//! In: `build(n, j. (a[j], b[j], …))`. Out: the component of a destination in which an array can be written at once; and, where all are there,
-//! that nothing is left to write.
+//! In: `build(n, j. (a[j], b[j], …))`. Out: the component of a destination in which an array can be written at once; and, where all are
+//! there, that nothing is left to write.
 //!
 //!     let a = build(n, j. x[j] * 2) in build(n, j. (a[j], x[j]))   →   for j < n: out_0[j] = x[j] * 2
 //!                                                                      for j < n: out_1[j] = x[j]

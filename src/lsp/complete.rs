@@ -195,7 +195,8 @@ enum Owner {
     Unknown,
 }
 
-/// What a text ends with, behind which is a point. The point is an error where nothing follows yet, so that the text is analysed without it.
+/// What a text ends with, behind which is a point. The point is an error where nothing follows yet, so that the text is analysed without
+/// it.
 fn owner(analysis: &Analysis, path: &str, files: &Files) -> Owner {
     let start = path.trim_end_matches(|c| is_name_part(c) || c == '.').len();
     let mut parts = path.get(start..).unwrap_or_default().split('.');

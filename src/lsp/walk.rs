@@ -1,7 +1,7 @@
 //! The walk over declarations: scopes of values and sizes.
 //!
-//! In: the declarations of all files. Out: their [`Names`], a definition for each name that is bound and an occurrence for each that is written. A value
-//! hides a declaration of its name, which hides a built-in, which hides a size, as in the types room.
+//! In: the declarations of all files. Out: their [`Names`], a definition for each name that is bound and an occurrence for each that is
+//! written. A value hides a declaration of its name, which hides a built-in, which hides a size, as in the types room.
 
 use std::collections::HashMap;
 use std::rc::Rc;

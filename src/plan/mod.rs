@@ -1,8 +1,8 @@
 //! Which loops there will be: core → core, so that `lower` only has to say where each value goes.
 //!
 //! In: a program as `rewrite` leaves it. Out: the same program after the passes of [`PLANNERS`], in whose terms the loops of the
-//! emitted C are decided. Each pass has a law, that a function's value stays what it was, which the interpreter can test; `--dump plan.NAME`
-//! shows the program after one, `--disable NAME` leaves one out. Nothing here knows of storage, nor of loop programs. Futhark
+//! emitted C are decided. Each pass has a law, that a function's value stays what it was, which the interpreter can test; `--dump
+//! plan.NAME` shows the program after one, `--disable NAME` leaves one out. Nothing here knows of storage, nor of loop programs. Futhark
 //! is emitted from what `rewrite` gives.
 //!
 //!     let b = if c then (x, y) else (z, w) in (b.1, b.0)   →   if c then (y, x) else (w, z)

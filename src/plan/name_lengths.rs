@@ -1,8 +1,8 @@
 //! Lengths that only data gives but that have a greatest value: names for what is needed to see that value.
 //!
-//! In: a function as `rewrite` leaves it. Out: where the length of an array is the least of two, a remainder or chosen by data, its own name
-//! before the statement that builds the array, and names for what data gives in it. What measures the workspace then sees how long the
-//! array is at most.
+//! In: a function as `rewrite` leaves it. Out: where the length of an array is the least of two, a remainder or chosen by data, its own
+//! name before the statement that builds the array, and names for what data gives in it. What measures the workspace then sees how long
+//! the array is at most.
 //!
 //!     ifold … (build (min (s.0 - k) 256) …)     →   let d = s.0 in let n = min (d - k) 256 in ifold … (build n …)
 //!     let n = if v[0] > 0.0 then 3 else 5 in …   →   let d = v[0] > 0.0 in let n = if d then 3 else 5 in …

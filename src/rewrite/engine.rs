@@ -425,8 +425,8 @@ impl<'a> Pass<'a> {
         self.retype(var, ty, fresh)
     }
 
-    /// As [`Self::bound`], for what a loop carries: where a step gives other lengths, as in the data of a sum type, those of the first value
-    /// say nothing.
+    /// As [`Self::bound`], for what a loop carries: where a step gives other lengths, as in the data of a sum type, those of the first
+    /// value say nothing.
     fn carried(&mut self, var: &Var, init: &Type, next: &Type, fresh: Fresh) -> (Var, Fresh) {
         let (own, first, next) = (var.ty().lengths(), init.lengths(), next.lengths());
         let keeps = own.iter().zip(first.iter().zip(&next)).all(|(own, (first, next))| !own.has_unknown() || next == own || next == first);

@@ -10,9 +10,9 @@
 //!         values   gradient (fun (a, b) -> a * b) (x[i], x[k[i]]) for each i, one after the other
 //!
 //! `normal` makes reads of the point explicit: calls are inlined, names of parts of the point replaced, elements of what is built taken.
-//! `plan` takes the result apart into loops, parts and blocks, `open` the arrays on the way into elements, and `reads` finds the parts of the point
-//! that a block reads, and by what indices (`scope`).
-//! `entries` writes the three arrays, with what `flat` knows of numbers in a row.
+//! `plan` takes the result apart into loops, parts and blocks, `open` the arrays on the way into elements, and `reads` finds the parts of
+//! the point that a block reads, and by what indices (`scope`). `entries` writes the three arrays, with what `flat` knows of numbers in a
+//! row.
 //!
 //! A block whose reads have no such indices (they depend on the point, or on how often a loop ran) reads the whole of what the index
 //! is for: its rows are as long as those of `jacobian`. An element that two formulas read is there twice: the values at one place

@@ -1,5 +1,5 @@
-//! Text to syntax tree: `scanner` (with `groups`; the words are `tokens`) → `layout` (with `context`) → `grammar.pest` → `parse`, `expression`, `types`.
-//! And text to formatted text: `format`.
+//! Text to syntax tree: `scanner` (with `groups`; the words are `tokens`) → `layout` (with `context`) → `grammar.pest` → `parse`,
+//! `expression`, `types`. And text to formatted text: `format`.
 //!
 //! In: the text of one file, or one expression. Out: the [`ast`] tree, every span a byte range of the text,
 //! or diagnostics: all the errors of the words, and the first error of each declaration, at most

@@ -1,7 +1,7 @@
 //! The processor that code is compiled for without `--portable`.
 //!
-//! In: what the system says of this machine's processor. Out: the instruction sets that compilers generate code for, by the kernel's names; none
-//! where the system does not tell. `python/smoothc/_runtime/machine.py` holds them against another machine's.
+//! In: what the system says of this machine's processor. Out: the instruction sets that compilers generate code for, by the kernel's
+//! names; none where the system does not tell. `python/smoothc/_runtime/machine.py` holds them against another machine's.
 //!
 //!     flags : fpu sse2 ht avx2   →   ["avx2", "sse2"]
 

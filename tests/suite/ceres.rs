@@ -1,7 +1,8 @@
 //! examples/ceres: bundle adjustment by Ceres Solver with smoothc's Jacobians ends where it ends with Ceres' automatic differentiation.
 //!
-//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. The example
-//! is built as docs/builds.md says, by its own CMakeLists.txt, and Ceres is where CMake finds it; without it the reason is printed.
+//! In: a problem that this test makes, and the public one of 49 cameras where `../shared/data/bal` has it. Out: both costs agree. The
+//! example is built as docs/builds.md says, by its own CMakeLists.txt, and Ceres is where CMake finds it; without it the reason is
+//! printed.
 
 use std::fmt::Write as _;
 use std::fs;

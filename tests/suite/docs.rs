@@ -1,9 +1,9 @@
-//! The pages in `docs/` that follow from the program: the lists of rules and diagnostics, the library, the tables of the ablation study and of the first
-//! paper's experiments, and those of what each rule, phase and pass is worth.
+//! The pages in `docs/` that follow from the program: the lists of rules and diagnostics, the library, the tables of the ablation study
+//! and of the first paper's experiments, and those of what each rule, phase and pass is worth.
 //!
-//! `UPDATE_DOCS=1 cargo test --test suite docs::` writes the rules, the diagnostics and the library; `cargo run --release --example ablation` writes the
-//! tables of that study, whose times nobody checks, `cargo bench --bench experiments` and
-//! `cargo bench --bench passes` the others. What the pages say in blocks is run by `tests/suite/readme.rs`.
+//! `UPDATE_DOCS=1 cargo test --test suite docs::` writes the rules, the diagnostics and the library; `cargo run --release --example
+//! ablation` writes the tables of that study, whose times nobody checks, `cargo bench --bench experiments` and `cargo bench --bench
+//! passes` the others. What the pages say in blocks is run by `tests/suite/readme.rs`.
 
 use smoothc::cli::{args, pages};
 use smoothc::ir::Prim;

@@ -1,8 +1,8 @@
 //! Indexes that are in range, and others put among them: emitted C refuses what the interpreter refuses, and reads only what it reads.
 //!
-//! Each entry reads an element, or a gradient of a read, at an Index that arrays, branches, loops and updates hand on: some come from arrays
-//! whose Indexes are in range, one is a parameter that need not be. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and run
-//! under sanitizers.
+//! Each entry reads an element, or a gradient of a read, at an Index that arrays, branches, loops and updates hand on: some come from
+//! arrays whose Indexes are in range, one is a parameter that need not be. Programs are drawn at random, `SMOOTHC_SEED=n` for others, and
+//! run under sanitizers.
 
 use smoothc::cli::args::Arguments;
 

@@ -115,8 +115,8 @@ fn gradients_of_examples_are_cheap() {
 }
 
 /// Generated programs whose gradients cost more, by seed. A seed grows the same program however it is spelled, by library functions or by
-/// operators, slices and records (`tests/suite/generator/spelling.rs`); constructs that are drawn anew make other programs of all seeds, and
-/// this list is then that of other programs.
+/// operators, slices and records (`tests/suite/generator/spelling.rs`); constructs that are drawn anew make other programs of all seeds,
+/// and this list is then that of other programs.
 const BEYOND_GENERATED: [(u64, &str); 10] = [
     (17, POINT),
     (67, POINT),

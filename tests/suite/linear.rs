@@ -1,7 +1,8 @@
 //! Linear maps and CL (paper 003) against the derivatives that the interpreter means: applied forward maps are `jvp`, backward `vjp`.
 //!
-//! Maps as they are made, by the laws, and transposed twice, and those of arrows of CL, pruned and not, which come back as they went; on the functions of `tests/reverse/halves.smooth` at three sizes, and on generated
-//! programs (`SMOOTHC_CASES=n`, `SMOOTHC_SEED=n`). The laws by themselves are in `src/linear/tests.rs`. The notes' demo is written out.
+//! Maps as they are made, by the laws, and transposed twice, and those of arrows of CL, pruned and not, which come back as they went; on
+//! the functions of `tests/reverse/halves.smooth` at three sizes, and on generated programs (`SMOOTHC_CASES=n`, `SMOOTHC_SEED=n`). The
+//! laws by themselves are in `src/linear/tests.rs`. The notes' demo is written out.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

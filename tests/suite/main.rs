@@ -8,11 +8,11 @@
 //!
 //! A test runs if its name has these words anywhere: `work::` is in the names of `lsp_work` too.
 //!
-//! `support` has what several files use, `generator` makes random programs. What tests read, such as programs, loops and snapshots, is in the
-//! other folders of `tests/`.
+//! `support` has what several files use, `generator` makes random programs. What tests read, such as programs, loops and snapshots, is in
+//! the other folders of `tests/`.
 //!
-//! All tests run in one process, two or more at a time. A test must not change what belongs to the whole process, such as its environment or its
-//! working folder. A test that cannot do without is run again in a process of its own (`support/apart.rs`).
+//! All tests run in one process, two or more at a time. A test must not change what belongs to the whole process, such as its environment
+//! or its working folder. A test that cannot do without is run again in a process of its own (`support/apart.rs`).
 
 mod generator;
 mod support;

@@ -1,7 +1,8 @@
-//! The Python package: its own tests, generated programs, and the blocks of docs/python.md and docs/clusters.md, with the command that cargo built.
+//! The Python package: its own tests, generated programs, and the blocks of docs/python.md and docs/clusters.md, with the command that
+//! cargo built.
 //!
-//! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and SciPy are
-//! installed they are used too, and Dask, matplotlib and a Futhark compiler.
+//! `PYTHON` names an interpreter with NumPy, `python3` where it does not; without one the tests say so and do nothing. Where mypy and
+//! SciPy are installed they are used too, and Dask, matplotlib and a Futhark compiler.
 
 use smoothc::driver::{Options, Session};
 

@@ -1,10 +1,10 @@
 //! What the documents say is true: README.md, `docs/`, ARCHITECTURE.md and the heads of the source files.
 //!
 //! A fenced block of README.md or of a page in `docs/` with a file name after its language is that file, and in a folder with these
-//! files and `examples/` (a block of a file in `src/` or `tests/` is a part of it) every command of a `console` block runs, with `smoothc` (or `cargo run --release --`)
-//! as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is the
-//! C of one entry, `futhark ENTRY of FILE` its Futhark. Blocks in `sh` are the business of `tests/suite/blocks.rs`. `UPDATE_README=1 cargo test --test suite readme::`
-//! writes what is true into the pages.
+//! files and `examples/` (a block of a file in `src/` or `tests/` is a part of it) every command of a `console` block runs, with `smoothc`
+//! (or `cargo run --release --`) as the command under test; what it prints is what the README shows after it. A block `c ENTRY of FILE` is
+//! the C of one entry, `futhark ENTRY of FILE` its Futhark. Blocks in `sh` are the business of `tests/suite/blocks.rs`. `UPDATE_README=1
+//! cargo test --test suite readme::` writes what is true into the pages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

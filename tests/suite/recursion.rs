@@ -1,7 +1,8 @@
 //! Recursion that is no loop, in emitted C: values, derivatives in both modes, statuses and the room that it has.
 //!
 //! The programs are those of tests/stack/recursion.smooth, and with values of recursive types those of tests/stack/nodes.smooth; the
-//! interpreter, which runs recursion as it is written, says what they mean. C runs under sanitizers where there are some, with exactly the workspace that it asks for and with a byte less.
+//! interpreter, which runs recursion as it is written, says what they mean. C runs under sanitizers where there are some, with exactly the
+//! workspace that it asks for and with a byte less.
 
 use std::process::Command;
 

@@ -1,7 +1,8 @@
 //! What leaves the repository: the crate, the archive of `scripts/release`, and what both are made of.
 //!
-//! The crate has every file that it includes and none that only the repository needs; its keywords are those that a registry takes; dependencies have
-//! licences that deny.toml allows and are built by the Rust that Cargo.toml asks for; the archive has a command that runs, and says how it is called.
+//! The crate has every file that it includes and none that only the repository needs; its keywords are those that a registry takes;
+//! dependencies have licences that deny.toml allows and are built by the Rust that Cargo.toml asks for; the archive has a command that
+//! runs, and says how it is called.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `docs/table1.md`: Table 1 of paper 004, the gradients of four functions, in counts and times.
 //!
-//! The page's program is run as it stands there, and its counts are held. `UPDATE_DOCS=1` writes the counts, with `SMOOTHC_TIMES=1` also the
-//! times, which depend on the machine and are held by nothing.
+//! The page's program is run as it stands there, and its counts are held. `UPDATE_DOCS=1` writes the counts, with `SMOOTHC_TIMES=1` also
+//! the times, which depend on the machine and are held by nothing.
 
 use smoothc::cli::args;
 use smoothc::cli::values::from_flat;

@@ -1,4 +1,5 @@
-//! Types that contain themselves, by the command: values, patterns, derivatives, depth, and that nothing but the interpreter takes and gives them. What C has of them is in tests/suite/recursion.rs.
+//! Types that contain themselves, by the command: values, patterns, derivatives, depth, and that nothing but the interpreter takes and
+//! gives them. What C has of them is in tests/suite/recursion.rs.
 //!
 //! `examples/evaluated/expressions.smooth` has what a user would write; here is what may go wrong.
 

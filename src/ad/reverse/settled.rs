@@ -104,7 +104,8 @@ impl Component<'_> {
         Some(versions)
     }
 
-    /// The values that updates of the step write and that nothing overwrites, with the names of the arrays that have them and their indices.
+    /// The values that updates of the step write and that nothing overwrites, with the names of the arrays that have them and their
+    /// indices.
     fn written(&self, block: &Block, versions: &Versions, facts: &Facts) -> Vec<(Var, Reference, Vec<Expr>)> {
         let mut written = Vec::new();
         for (var, value) in block.forward_bindings() {

@@ -5,7 +5,8 @@
 //! element i is the component
 //! before step i. A component that each step updates at indices which do not depend on the state has a log of
 //! the overwritten elements only ([`super::undo`]); the backward pass carries it from its last value to its first. Where what is read
-//! is not overwritten, it is read from the last value ([`super::settled`]). Values of a step that are expensive to recompute have tapes as well ([`super::stored`]).
+//! is not overwritten, it is read from the last value ([`super::settled`]). Values of a step that are expensive to recompute have tapes as
+//! well ([`super::stored`]).
 //!
 //!     ifold (fun s i -> s * x[i]) z n          →   ifold (fun (s, tape) i -> (s * x[i], update tape i s)) (z, …) n
 //!     ifold (fun s i -> update s i (f s)) z n  →   ifold (fun (s, log) i -> (update s i (f s), update log i s[i])) (z, …) n

@@ -6,9 +6,9 @@
 //!
 //!     let total (v: Vector<n>) : Double = vectorSum v   →   entry total [n] (v: [n]f64) : f64 = f64.sum v
 //!
-//! `term` goes through the core with `scalar`, `array`, `fold` (over `associative`), `guard` and `hoist`; `context` knows names and sizes, `types`
-//! what Futhark infers, `lambda` how functions are written; `function` and `boundary` make definitions, `interface` describes them. `chunk`,
-//! `scatter` and `split` run before, over `outline`; `clean`, `unique` and `layout` after.
+//! `term` goes through the core with `scalar`, `array`, `fold` (over `associative`), `guard` and `hoist`; `context` knows names and sizes,
+//! `types` what Futhark infers, `lambda` how functions are written; `function` and `boundary` make definitions, `interface` describes
+//! them. `chunk`, `scatter` and `split` run before, over `outline`; `clean`, `unique` and `layout` after.
 
 mod array;
 mod associative;

@@ -1,7 +1,8 @@
 //! `build --python`: a Python package around a shared library, which needs no compiler where it runs.
 //!
-//! In: emitted C, the core program, the manifest, the bytes of the library, which may be Futhark's for the same entries. Out: the files of a package: `__init__.py` with the entries by name,
-//! `__init__.pyi` with their types, the library, its manifest, and `_runtime`, the part of the Python package `smoothc` that calls a library.
+//! In: emitted C, the core program, the manifest, the bytes of the library, which may be Futhark's for the same entries. Out: the files of
+//! a package: `__init__.py` with the entries by name, `__init__.pyi` with their types, the library, its manifest, and `_runtime`, the part
+//! of the Python package `smoothc` that calls a library.
 //!
 //!     dot (a: Vector<n>) (b: Vector<n>) : Double   →   def dot(a: _npt.ArrayLike, b: _npt.ArrayLike, *, out: None = None) -> float:
 

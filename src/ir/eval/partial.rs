@@ -1,9 +1,9 @@
 //! The partial meaning of a program: only where it is smooth (005 Section 2, Section 5).
 //!
-//! In: a primitive of Doubles and its operands. Out: why it has no value there, or nothing. A function of 005 is smooth on an open set and has
-//! no value elsewhere; a predicate is true and false on open sets. So comparisons, `min` and `max` are undefined where their
-//! operands are equal, `abs` at 0, `sqrt` at 0 and below, `floor` at integers, a quotient at a divisor of 0. Where the
-//! program has a value in this meaning, it is differentiable there, and it has the same value in the total meaning.
+//! In: a primitive of Doubles and its operands. Out: why it has no value there, or nothing. A function of 005 is smooth on an open set and
+//! has no value elsewhere; a predicate is true and false on open sets. So comparisons, `min` and `max` are undefined where their operands
+//! are equal, `abs` at 0, `sqrt` at 0 and below, `floor` at integers, a quotient at a divisor of 0. Where the program has a value in this
+//! meaning, it is differentiable there, and it has the same value in the total meaning.
 //!
 //!     max 1.0 2.0   →   2.0;     max 1.0 1.0   →   undefined
 //!

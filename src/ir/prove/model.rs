@@ -6,8 +6,8 @@
 //!     0 ≤ i < n:   is i - 1 ≥ 0?   No: n = 7, i = 0.
 //!
 //! A few models are tried: sizes small or large; indices first, last or anywhere; what has no bound of its own as near
-//! to a size as the facts about it allow. One that breaks a fact is dropped, so that a wrong guess only costs the search. Limits: this must know all that a proof may use: ranges, facts, and the types of
-//! the atoms in both.
+//! to a size as the facts about it allow. One that breaks a fact is dropped, so that a wrong guess only costs the search. Limits: this
+//! must know all that a proof may use: ranges, facts, and the types of the atoms in both.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -9,7 +9,8 @@
 //!       for j < h: for k < d: z[j] += W[j][k] * x[i][k]         for r < rows: for j < h: for k < d: z[r][j] += W[j][k] * x[16 block + r][k]
 //!       for j < h: for k < d: out[j][k] += z[j] * x[i][k]       for j < h: for r < rows: for k < d: out[j][k] += z[r][j] * x[16 block + r][k]
 //!
-//! Limits: no iteration may stop the function on its own, nor need room that depends on which it is; sums change their order, which strict arithmetic forbids.
+//! Limits: no iteration may stop the function on its own, nor need room that depends on which it is; sums change their order, which strict
+//! arithmetic forbids.
 
 use std::collections::HashMap;
 

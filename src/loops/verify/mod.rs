@@ -7,7 +7,8 @@
 //! Checked: a local is declared once and used in its block only (`scope`); expressions, stores, pointers and calls have the types
 //! that they need (`types`, `call`); a scalar is read only where it has a value on every path, an array only where something may
 //! have been written, and no pointer outlives the room that it leads to (`memory`); no access is outside of its array whatever the
-//! arguments are (`inside`); tiles and shared loops name all that they use (`share`). One walk, whose time is about linear in the size of the function.
+//! arguments are (`inside`); tiles and shared loops name all that they use (`share`). One walk, whose time is about linear in the size of
+//! the function.
 
 mod call;
 mod inside;

@@ -1,14 +1,13 @@
 //! All rules, a file for each part of 001 Figure 8 and for each thing that goes beyond it.
 //!
 //! Figure 8: `lambda` (a), `ring` and `algebra` (b), `fusion` (c), `conditional` (d; `solve` its equations), `tuple` (e),
-//! `loops` (f), `fission` (g). Code motion: `motion` (of what `invariant` finds), `window` (of conditional terms), `absorb` (into an array's elements).
-//! Sharing: `anf` (A-normal form), `share`
-//! (common subexpressions), `reuse` (of array elements), `merge` (conditionals). Fusion: `gather` (sums), `consume` (an array with its
-//! sums). Small and sparse arrays: `unroll`, `arrays`, `band` (sparse rows). Sums: `linear`, `branch` (conditional terms), `few` (sparse
-//! terms), `terms` (term by term), `last` (the last
-//! step that meets a condition), `range` (index set splitting). Loops in
-//! blocks: `blocks`; those of which a part begins late: `start`; that begin again for each index: `scan`, once they
-//! are turned round: `transpose`. Updates: `collect`, `shift`, `scatter` (gather to scatter). Quotients: `divide`.
+//! `loops` (f), `fission` (g). Code motion: `motion` (of what `invariant` finds), `window` (of conditional terms), `absorb` (into an
+//! array's elements). Sharing: `anf` (A-normal form), `share` (common subexpressions), `reuse` (of array elements), `merge`
+//! (conditionals). Fusion: `gather` (sums), `consume` (an array with its sums). Small and sparse arrays: `unroll`, `arrays`, `band`
+//! (sparse rows). Sums: `linear`, `branch` (conditional terms), `few` (sparse terms), `terms` (term by term), `last` (the last step that
+//! meets a condition), `range` (index set splitting). Loops in blocks: `blocks`; those of which a part begins late: `start`; that begin
+//! again for each index: `scan`, once they are turned round: `transpose`. Updates: `collect`, `shift`, `scatter` (gather to scatter).
+//! Quotients: `divide`.
 //!
 //! In: nothing. Out: the table that strategies name rules from. A rule is one line: name, source, part, group,
 //! the head it looks at, its law, and its function where the law alone does not say how.

@@ -19,7 +19,8 @@ pub struct Names<'n> {
     pub of_both: bool,
 }
 
-/// How tightly a text holds together: 0 a condition, 1 a comparison, 2 a sum, 3 a product, 4 a prefix, 5 a power, 6 an application, 7 an atom.
+/// How tightly a text holds together: 0 a condition, 1 a comparison, 2 a sum, 3 a product, 4 a prefix, 5 a power, 6 an application, 7 an
+/// atom.
 type Level = u8;
 
 /// What goes back to an operand; the outer `None` for a law that cannot be read, the inner one where there is nothing.

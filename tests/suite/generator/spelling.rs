@@ -1,4 +1,5 @@
-//! The same program in other words: operators on arrays and slices for library functions, records and sum types for pairs, `match` for `if`.
+//! The same program in other words: operators on arrays and slices for library functions, records and sum types for pairs, `match` for
+//! `if`.
 //!
 //! In: a template as `construct` has it, and choices of their own, so that the program that a seed grows stays what it is. Out: the
 //! template or another one of the same value. A pair of Doubles goes through a record or a sum type now and then: [`declarations`] has

@@ -1,7 +1,8 @@
 //! Emitted C against the interpreter, call by call.
 //!
 //! In: a program as it was typed and as C, and entries with their arguments. Out: nothing where both give the same results and
-//! the same statuses, but that a derivative without elements may not meet the function's error; the first call on which they differ otherwise.
+//! the same statuses, but that a derivative without elements may not meet the function's error; the first call on which they differ
+//! otherwise.
 
 use std::path::Path;
 

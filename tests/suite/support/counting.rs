@@ -83,7 +83,8 @@ pub fn total(counts: Counts) -> u64 {
     counts.arithmetic + counts.comparisons + counts.reads + counts.writes
 }
 
-/// Arguments of an example in which each size, and each Index parameter, is `length`; none where a parameter is made of anything but Doubles.
+/// Arguments of an example in which each size, and each Index parameter, is `length`; none where a parameter is made of anything but
+/// Doubles.
 pub fn example_arguments(function: &Function, length: u64) -> Option<Vec<Value>> {
     let mut sizes: Sizes = function.sizes.iter().map(|var| (var.name().to_string(), length)).collect();
     sizes.extend(

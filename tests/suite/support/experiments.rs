@@ -1,8 +1,8 @@
 //! The experiments of 001 Section 7: each program with the rules added group by group, and its C with intermediates on the heap.
 //!
-//! In: an experiment of [`EXPERIMENTS`]. Out: for each set of rules the cost, what the interpreter counts, and how many intermediate arrays the C has;
-//! and that C with `malloc` and `free` for each of them. `benches/experiments/main.rs` adds times and writes `docs/paper-experiments.md`;
-//! `tests/suite/docs.rs` holds that page against the program.
+//! In: an experiment of [`EXPERIMENTS`]. Out: for each set of rules the cost, what the interpreter counts, and how many intermediate
+//! arrays the C has; and that C with `malloc` and `free` for each of them. `benches/experiments/main.rs` adds times and writes
+//! `docs/paper-experiments.md`; `tests/suite/docs.rs` holds that page against the program.
 //!
 //! `double *t = (double *)ws;`   →   `void *t_heap HEAP = malloc(…); double *t = (double *)t_heap;`, which is freed where its scope ends.
 
