@@ -365,6 +365,21 @@ const SUMS: &[(&str, Option<&str>, &str)] = &[
         Some("fours"),
         "ifold (fun A i -> ifold (fun A j -> update A 0 (accumulate A[0] j (y[i] * w[j]))) A n) X m",
     ),
+    ("losses", Some("eights"), "ifold (fun sum i -> let t = ifold (fun s j -> s + X[i][j] * w[j]) y[i] n in sum + t * t) 0.0 m"),
+    (
+        // the rows below j change their column j and read those before
+        "below",
+        Some("eights"),
+        "ifold (fun A j -> ifold (fun A r -> let i = j + 1 + r in update A i (update A[i] j (ifold (fun s k -> s - A[i][k] * A[j][k]) A[i][j] j))) A (m - j - 1)) X (min m n)",
+    ),
+    // what a row reads another one of its group writes
+    ("substituted", None, "ifold (fun t i -> update t i (ifold (fun s k -> s - X[i][k] * t[k]) t[i] (min m n))) y m"),
+    ("ownElement", None, "ifold (fun w i -> ifold (fun w j -> accumulate w j (X[i][j] * w[j])) w n) w m"),
+    (
+        "longer",
+        None,
+        "fst (ifold (fun (t, c) i -> (update t i (ifold (fun s j -> s + X[i][j] * w[j]) 0.0 (min n (c % 5))), c + 1)) (y, 0) m)",
+    ),
 ];
 
 #[test]

@@ -65,6 +65,7 @@ impl Around {
         if sum.factor(*i) >= 0 {
             return self.is_natural(sum.at(*i, &Affine::default()), outer, ranges);
         }
+        let count = if let Value::Local(id) = count { self.named.get(id).unwrap_or(count) } else { count };
         let counts: &[Value] =
             if let Value::Prim { prim: Prim::Min, elem: Elem::Index, args, .. } = count { args } else { std::slice::from_ref(count) };
         counts.iter().any(|count| self.is_natural(sum.at(*i, &Affine::of(count, &self.named).plus(-1)), outer, ranges))

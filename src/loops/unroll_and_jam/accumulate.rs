@@ -18,7 +18,7 @@ use super::{FEW_STATEMENTS, MANY_LOOPS, MANY_ROWS, Part, ROWS, Rows, parts, plus
 use crate::loops::analysis::dependence::Iterations;
 use crate::loops::analysis::effects::inside;
 use crate::loops::program::*;
-use crate::loops::visit::{each_local, reads, replace_local, replace_value};
+use crate::loops::visit::{each_local, each_part, reads, replace_local, replace_value};
 
 /// So many operations at most make a change of an element.
 const CHEAP: usize = 3;
@@ -43,9 +43,8 @@ impl Rows<'_> {
         let parts = parts(body, &|stmt| row.adds(stmt))?;
         let loops = parts.iter().filter(|part| !matches!(part, Part::Plain(_))).count();
         let is_short = parts.iter().all(|part| part.statements().len() <= FEW_STATEMENTS);
-        let is_rectangular = !parts.iter().flat_map(Part::loops).any(|(_, count)| row.varies(count));
         let is_shared = parts.iter().any(|part| matches!(part, Part::Adds(adds) if adds.shared.contains(&true)));
-        let fits = is_short && is_rectangular && is_shared && loops <= MANY_LOOPS && row.goes_beside(&parts, ROWS);
+        let fits = is_short && is_shared && loops <= MANY_LOOPS && row.goes_beside(&parts, ROWS);
         fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false, apart: false, algebra: false })
     }
 }
@@ -63,7 +62,6 @@ impl Row<'_> {
     /// A loop that adds something of the row to elements.
     fn adds<'a>(&self, stmt: &'a Stmt) -> Option<Adds<'a>> {
         let Stmt::For { i: j, count, body, lanes: Lanes::Any | Lanes::One, .. } = stmt else { return None };
-        (!self.varies(count)).then_some(())?;
         let own = inside(body);
         let iterations = Iterations { i: *j, count, own: &own, around: self.site.around, ranges: self.site.ranges };
         let named = names(self.site.locals, self.body);
@@ -85,9 +83,11 @@ impl Row<'_> {
             named.iter().rev().for_each(|(id, init)| replace_local(&mut in_row, *id, init));
             // a local of the row's that is no constant has another value in each row
             let mut is_known = true;
-            each_local(&in_row, &mut |id| is_known &= id == self.i || id == *j || !self.own.contains(&id));
+            each_local(&in_row, &mut |id| is_known &= id == self.i || id == *j || !self.changed.contains(&id));
             is_known.then_some(())?;
             let is_same = !reads(&in_row, self.i);
+            // what the rows add is added up first
+            (!is_same || times(value, &own) == 1).then_some(())?;
             let at = |k: i64| {
                 let mut offset = in_row.clone();
                 replace_local(&mut offset, self.i, &plus(Value::Local(self.i), Value::Index(k)));
@@ -119,6 +119,13 @@ impl Adds<'_> {
         }
         together
     }
+}
+
+/// How often an expression has another in it.
+fn times(value: &Value, part: &Value) -> usize {
+    let mut count = 0;
+    each_part(value, &mut |inner| count += usize::from(inner == part));
+    count
 }
 
 fn is_cheap(value: &Value) -> bool {

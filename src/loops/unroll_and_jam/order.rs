@@ -36,6 +36,8 @@ pub(super) struct Row<'a> {
     pub body: &'a [Stmt],
     /// What differs from row to row: the index and what the body declares.
     pub own: HashSet<Id>,
+    /// These, and what of outside the body assigns.
+    pub changed: HashSet<Id>,
 }
 
 /// An element that a statement reads or writes.
@@ -59,12 +61,18 @@ impl<'a> Row<'a> {
     pub fn of(site: &'a Site<'a>, i: Id, count: &'a Value, body: &'a [Stmt]) -> Row<'a> {
         let mut own = inside(body);
         own.insert(i);
-        Row { site, i, count, body, own }
+        let mut changed = own.clone();
+        each_change(body, &mut |id| {
+            changed.insert(id);
+        });
+        Row { site, i, count, body, own, changed }
     }
 
-    pub fn varies(&self, value: &Value) -> bool {
+    /// Whether a count may be another one in another row. An element may have been written.
+    fn varies(&self, count: &Value) -> bool {
         let mut found = false;
-        each_local(value, &mut |id| found |= self.own.contains(&id));
+        each_local(count, &mut |id| found |= self.changed.contains(&id));
+        each_part(count, &mut |part| found |= matches!(part, Value::Load { .. } | Value::Call(..) | Value::Moved { .. }));
         found
     }
 
@@ -77,7 +85,8 @@ impl<'a> Row<'a> {
             Part::Sums(nest) => nest.sums.iter().all(|stmt| self.is_plain(stmt) && self.is_own(stmt)),
             Part::Adds(_) => true,
         });
-        are_plain && self.scalars_are_alone(&statements) && self.elements_are_apart(parts, group)
+        let is_rectangular = !parts.iter().flat_map(Part::loops).any(|(_, count)| self.varies(count));
+        are_plain && is_rectangular && self.scalars_are_alone(&statements) && self.elements_are_apart(parts, group)
     }
 
     /// A declaration of a scalar, an assignment to an element or to the row's own, or one that changes a scalar from outside. A
@@ -130,10 +139,6 @@ impl<'a> Row<'a> {
     /// Whether no element that a statement writes is one that another statement, or another part of it, has in another row.
     fn elements_are_apart(&self, parts: &[Part], group: i64) -> bool {
         let mut elements: Vec<Element> = Vec::new();
-        let mut own = self.own.clone();
-        each_change(self.body, &mut |id| {
-            own.insert(id);
-        });
         let in_loops = parts.iter().flat_map(|part| part.statements().iter().map(|stmt| (stmt, part.loops())));
         for (of, (stmt, loops)) in in_loops.enumerate() {
             let mut note = |base: Id, offset: Option<&Value>, is_written: bool| {
@@ -151,7 +156,8 @@ impl<'a> Row<'a> {
                 }
             });
         }
-        let iterations = Iterations { i: self.i, count: self.count, own: &own, around: self.site.around, ranges: self.site.ranges };
+        let iterations =
+            Iterations { i: self.i, count: self.count, own: &self.changed, around: self.site.around, ranges: self.site.ranges };
         let are_apart = |a: &Element, b: &Element| {
             let meets = |(x, y): (Access, Access)| !iterations.never_meet(&x, &y, group);
             a.base == b.base && (a.of == b.of && a.offset == b.offset || !a.access().zip(b.access()).is_none_or(meets))
