@@ -44,14 +44,14 @@ pub(super) fn counted(function: &Function, calls: &[&[Expr]], changed: &[usize])
     Some(Expr::let_(steps, bound.steps(step)?, Expr::let_(last, fold, value)))
 }
 
-/// The value of a function whose calls all bring the counter nearer to the bound by fixed numbers and pass on all else as it is, from the
+/// The Index of a function whose calls all bring the counter nearer to the bound by fixed numbers and pass on all else as it is, from the
 /// bound back; the state has as many values as the farthest call is steps away. All is done in every step, needed or not, so nothing in it
 /// may fail: a size is of total operations alone.
 ///
 ///     fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)   →   (ifold (fun (a, b) k -> (a + b, a)) (…) (n - min n 1)).0
 pub(super) fn on_the_way_back(function: &Function) -> Option<Expr> {
     let body = without_lets(&function.body, function);
-    let Term::If(cond, a, b) = body.term() else { return None };
+    let (Term::If(cond, a, b), Type::Index(_)) = (body.term(), body.ty()) else { return None };
     let (goes_on, again, last) = match (calls(a, &function.name), calls(b, &function.name)) {
         (true, false) => (true, a, b),
         (false, true) => (false, b, a),

@@ -425,3 +425,11 @@ fn tuples_in_states_are_no_lengths() {
         "let f (n: Index) (x: Double) = build (fst (fst (ifold (fun ((a, b), c) i -> ((c, a), b + 1)) ((1, 2), 3) n))) (fun i -> x)\n";
     assert!(refused(nested).contains("E0601"), "{}", refused(nested));
 }
+
+#[test]
+fn a_recursive_function_of_an_index_that_gives_a_number_is_no_length() {
+    let program = "let rec fib (k: Index) : Double = if k < 2 then double k else fib (k - 1) + fib (k - 2)\nlet c (i: Index) = fib i\n";
+    assert_eq!(refused(program), "");
+    let output = with_input(&["eval", "-q", "-", "c", "7"], program.as_bytes());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "13.0\n");
+}
