@@ -7,7 +7,7 @@
 //!     let x = e in (2 * (a * x), 2 * x)       →  let x = 2 * e in (a * x, x)
 
 use crate::ir::free::{any_free_var, mentions};
-use crate::ir::subst::{map_children, substitute};
+use crate::ir::subst::{freshen, map_children, substitute};
 use crate::ir::{Expr, Prim, Term, Type, Var};
 use crate::rewrite::alike::same;
 use crate::rewrite::atoms::is_number;
@@ -80,7 +80,8 @@ fn reciprocal_loop(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let r = Var::fresh("r", Type::Double);
     let names: Vec<Var> = search.named.into_iter().filter(|(_, value)| same(value, &z)).map(|(name, _)| name).collect();
     let new = with_body(expr, multiplied(body, &z, &names, &r));
-    Some(Expr::let_(r, inverse(&z), new))
+    // a name for z in the step keeps the element as well
+    Some(Expr::let_(r, inverse(&freshen(&z)), new))
 }
 
 fn let_scale(expr: &Expr, facts: &Facts) -> Option<Expr> {

@@ -118,10 +118,16 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "reciprocal-loop" => {
             let z = g.param("x");
+            // sometimes an element that the step gives a name
+            let element = (g.below(2) == 0).then(|| Expr::get(Expr::array(Type::Double, vec![z.clone(), g.double(1)]), Expr::index(0)));
             let n = g.count();
             g.build(n, |g| {
-                let quotient = prim(Prim::Div, g.double(1), z);
-                prim(Prim::Add, quotient, g.double(1))
+                let (x, more) = (g.double(1), g.double(1));
+                let sum = |z: Expr| prim(Prim::Add, prim(Prim::Div, x, z), more);
+                match element {
+                    Some(element) => Expr::bind("z", element, sum),
+                    None => sum(z),
+                }
             })
         }
         "if-components" => {
