@@ -450,6 +450,7 @@ pub(super) fn leaves(value: &Expr) -> Vec<Expr> {
     }
 }
 
+/// Whether a sum type is in a type, arrays included.
 pub(super) fn has_sum(ty: &Ty) -> bool {
     match ty {
         Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),

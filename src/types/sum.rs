@@ -336,7 +336,9 @@ impl<'a> Elaborator<'a> {
                 }
                 Expr::tuple(parts).at(span)
             }
-            (Ty::Tuple(templates) | Ty::Record(_, templates), Type::Tuple(types)) if has_numbered(value.ty()) && has_sum(ty) => {
+            (Ty::Tuple(templates) | Ty::Record(_, templates), Type::Tuple(types))
+                if has_numbered(value.ty()) && has_sum_beside_arrays(ty) =>
+            {
                 let parts =
                     (0..types.len()).zip(templates.iter()).map(|(at, ty)| self.guarded_parameter(Expr::proj(value.clone(), at), ty));
                 Expr::tuple(parts.collect()).at(span)
@@ -410,14 +412,14 @@ fn under(value: &Expr, labels: &Labels, condition: Option<&Expr>) -> Expr {
 
 /// Whether `guarded_parameter` reads a parameter of a type under a condition.
 pub(super) fn is_guarded(ty: &Ty) -> bool {
-    ty.to_core().is_some_and(|core| has_numbered(&core)) && has_sum(ty)
+    ty.to_core().is_some_and(|core| has_numbered(&core)) && has_sum_beside_arrays(ty)
 }
 
-/// Whether a sum type is a component of a type, at any depth.
-fn has_sum(ty: &Ty) -> bool {
+/// Whether a sum type is a component of a type, at any depth but in no array.
+fn has_sum_beside_arrays(ty: &Ty) -> bool {
     match ty {
-        Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum),
-        Ty::Tuple(parts) => parts.iter().any(has_sum),
+        Ty::Record(record, parts) => record.is_sum() || parts.iter().any(has_sum_beside_arrays),
+        Ty::Tuple(parts) => parts.iter().any(has_sum_beside_arrays),
         Ty::Double | Ty::Bool | Ty::Index(_) | Ty::Array(..) | Ty::Rec(_) | Ty::Fun(..) | Ty::Hole(_) => false,
     }
 }

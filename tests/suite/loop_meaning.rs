@@ -341,13 +341,41 @@ let perceptronSlopes (a: Matrix<m, n>) (b: Matrix<m, m>) (x: Matrix<p, n>) : Dou
   valueAndGradient (fun (a, b) -> perceptron a b x) (a, b)
 ";
 
+/// Rows that a loop changes in place: each reads a row of another place, beside what all rows read, has as many numbers as the state
+/// says, or adds to an element that it reads.
+fn rows() -> String {
+    let mut text = String::new();
+    let places = ["i", "0", "m - 1 - i", "i / 2"];
+    for (p, place) in places.iter().enumerate() {
+        for (r, read) in places.iter().enumerate() {
+            text += &format!(
+                "let sums_{p}_{r} (a: Matrix<m, n>) (w: Vector<n>) : Matrix =\n  ifold (fun a i -> update a ({place}) (update a[{place}] (n - 1) \
+                 (ifold (fun s k -> s + a[{read}][k] * w[k]) 0.5 n))) a m\n\
+                 let adds_{p}_{r} (a: Matrix<m, n>) (b: Matrix<m, n>) : Matrix =\n  ifold (fun a i -> ifold (fun a k -> \
+                 update a ({place}) (accumulate a[{place}] k (b[i][k] * a[{read}][k] * 0.25))) a n) a m\n"
+            );
+        }
+    }
+    text + "let longer (a: Matrix<m, 9>) (w: Vector<9>) (v: Vector<m>) : Vector * Index =\n  ifold (fun (t, c) i -> \
+            (update t i (ifold (fun s k -> s + a[i][k] * w[k]) 0.0 (c % 5 + 4)), c + 1)) (v, 0) m\n\
+            let squares (a: Matrix<m, n>) (w: Vector<n>) : Double = ifold (fun s i -> let t = vectorDot a[i] w in s * 0.5 + t * t) 0.0 m\n\
+            let below (a: Matrix<n, n>) : Matrix = ifold (fun a j -> ifold (fun a r -> let i = j + 1 + r in update a i (update a[i] j \
+            (ifold (fun s k -> s - a[i][k] * a[j][k] * 0.25) a[i][j] j))) a (n - j - 1)) a n\n"
+}
+
 #[test]
 fn passes_keep_results_of_what_they_look_for() {
     with_large_stack(|| {
         let mut counts = Counts::default();
         // the last has passes apply wherever they may: `strip_mine` in blocks of two iterations
-        let runs =
-            [(PROGRAM, "default", false, 7), (PROGRAM, "none", false, 7), (PROGRAM, "default", true, 7), (NETWORK, "default", false, 9)];
+        let rows = rows();
+        let runs = [
+            (PROGRAM, "default", false, 7),
+            (PROGRAM, "none", false, 7),
+            (PROGRAM, "default", true, 7),
+            (NETWORK, "default", false, 9),
+            (&rows, "default", false, 11),
+        ];
         for (program, schedule, parallel, seed) in runs {
             let options = Options { schedule: Schedule::Named(schedule.into()), parallel, ..Options::default() };
             let calls = |typed: &Session| {

@@ -51,8 +51,8 @@ impl Iterations<'_> {
         // the other iteration has indices of its own
         let other = |id: Id| Id::MAX - id;
         let renamed = |sum: &Affine| {
-            let mut ids = b.loops.iter().map(|(id, _)| *id).chain([self.i]);
-            ids.try_fold(sum.clone(), |sum, id| Some(sum.at(id, &Affine::of(&Value::Local(other(id)), self.around.named()))))
+            let ids = b.loops.iter().map(|(id, _)| *id).chain([self.i]);
+            ids.fold(sum.clone(), |sum, id| sum.at(id, &Affine::of(&Value::Local(other(id)), self.around.named())))
         };
         let mut loops = vec![(self.i, self.count.iterations().clone())];
         loops.extend(a.loops.iter().map(|(id, count)| (*id, count.iterations().clone())));
@@ -66,14 +66,14 @@ impl Iterations<'_> {
         let is_inside = |at: &Affine, width: Option<&Value>| width.is_none_or(|width| inside(at, width));
         same_widths
             && ours.iter().all(|level| is_inside(&level.at, level.width))
-            && theirs.iter().all(|level| renamed(&level.at).is_some_and(|at| is_inside(&at, level.width)))
+            && theirs.iter().all(|level| is_inside(&renamed(&level.at), level.width))
             && ours.iter().zip(&theirs).any(|(ours, theirs)| {
                 let step = ours.at.factor(self.i);
                 let is_of_inner = ours.is_of(a) || theirs.is_of(b);
                 let distance = ours.at.minus(&theirs.at).constant_value().filter(|_| !is_of_inner);
                 let is_far = |distance: i64| (1 - group..group).all(|rows| rows == 0 || step.checked_mul(rows) != Some(distance));
-                distance.is_some_and(is_far)
-                    || renamed(&theirs.at).is_some_and(|theirs| is_below(&ours.at, &theirs) || is_below(&theirs, &ours.at))
+                let theirs = renamed(&theirs.at);
+                distance.is_some_and(is_far) || is_below(&ours.at, &theirs) || is_below(&theirs, &ours.at)
             })
     }
 
@@ -143,7 +143,7 @@ impl Subscript<'_> {
 }
 
 /// Whether a term is the same in all iterations: nothing of an iteration's own, and no element, which an iteration may change.
-fn is_settled(term: &Value, own: &HashSet<Id>) -> bool {
+pub fn is_settled(term: &Value, own: &HashSet<Id>) -> bool {
     let mut is_settled = true;
     each_part(term, &mut |part| match part {
         Value::Local(id) => is_settled &= !own.contains(id),

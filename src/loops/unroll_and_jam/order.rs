@@ -13,12 +13,12 @@ use std::collections::HashSet;
 use super::Part;
 use crate::ir::Prim;
 use crate::loops::analysis::bounds::Around;
-use crate::loops::analysis::dependence::{Access, Iterations};
+use crate::loops::analysis::dependence::{Access, Iterations, is_settled};
 use crate::loops::analysis::effects::inside;
 use crate::loops::analysis::homes::Homes;
 use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
-use crate::loops::visit::{each_change, each_local, each_part, each_value};
+use crate::loops::visit::{each_change, each_part, each_value};
 
 /// What is known where a loop stands.
 pub(super) struct Site<'a> {
@@ -36,7 +36,7 @@ pub(super) struct Row<'a> {
     pub body: &'a [Stmt],
     /// What differs from row to row: the index and what the body declares.
     pub own: HashSet<Id>,
-    /// These, and what of outside the body assigns.
+    /// These, and what of outside the body assigns ([`changed`]).
     pub changed: HashSet<Id>,
 }
 
@@ -61,19 +61,7 @@ impl<'a> Row<'a> {
     pub fn of(site: &'a Site<'a>, i: Id, count: &'a Value, body: &'a [Stmt]) -> Row<'a> {
         let mut own = inside(body);
         own.insert(i);
-        let mut changed = own.clone();
-        each_change(body, &mut |id| {
-            changed.insert(id);
-        });
-        Row { site, i, count, body, own, changed }
-    }
-
-    /// Whether a count may be another one in another row. An element may have been written.
-    fn varies(&self, count: &Value) -> bool {
-        let mut found = false;
-        each_local(count, &mut |id| found |= self.changed.contains(&id));
-        each_part(count, &mut |part| found |= matches!(part, Value::Load { .. } | Value::Call(..) | Value::Moved { .. }));
-        found
+        Row { site, i, count, body, own, changed: changed(i, body) }
     }
 
     /// Whether so many rows may go side by side.
@@ -85,7 +73,7 @@ impl<'a> Row<'a> {
             Part::Sums(nest) => nest.sums.iter().all(|stmt| self.is_plain(stmt) && self.is_own(stmt)),
             Part::Adds(_) => true,
         });
-        let is_rectangular = !parts.iter().flat_map(Part::loops).any(|(_, count)| self.varies(count));
+        let is_rectangular = parts.iter().flat_map(Part::loops).all(|(_, count)| is_settled(count, &self.changed));
         are_plain && is_rectangular && self.scalars_are_alone(&statements) && self.elements_are_apart(parts, group)
     }
 
@@ -167,14 +155,19 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What differs between iterations of a loop over `i`: the index, and what the body declares or assigns.
+fn changed(i: Id, body: &[Stmt]) -> HashSet<Id> {
+    let mut changed = HashSet::from([i]);
+    each_change(body, &mut |id| {
+        changed.insert(id);
+    });
+    changed
+}
+
 /// The constants of a loop's body that are the same in each iteration, sums of indices, and the loop without them.
 pub(super) fn without_settled(locals: &[Local], stmt: &Stmt) -> Option<(Block, Stmt)> {
     let Stmt::For { i, body, .. } = stmt else { return None };
-    let mut own = inside(body);
-    own.insert(*i);
-    each_change(body, &mut |id| {
-        own.insert(id);
-    });
+    let mut own = changed(*i, body);
     let mut settled = Block::new();
     let is_sum = |value: &Value| match value {
         Value::Prim { prim, elem: Elem::Index, plain: true, .. } => matches!(prim, Prim::Add | Prim::Sub),
@@ -185,10 +178,9 @@ pub(super) fn without_settled(locals: &[Local], stmt: &Stmt) -> Option<(Block, S
             && locals[*id].elem == Elem::Index
             && locals[*id].form == (Form::Scalar { mutable: false })
         {
-            let mut is_settled = true;
-            each_part(init, &mut |part| is_settled &= is_sum(part));
-            each_local(init, &mut |id| is_settled &= !own.contains(&id));
-            if is_settled {
+            let mut is_plain = true;
+            each_part(init, &mut |part| is_plain &= is_sum(part));
+            if is_plain && is_settled(init, &own) {
                 own.remove(id);
                 settled.push(stmt.clone());
             }
