@@ -1,15 +1,18 @@
-//! Emitted C is silent under every C and C++ compiler that is here, with OpenMP and without.
+//! Emitted C is silent under every C and C++ compiler that is here, with OpenMP and without, and keeps nothing of its own.
 //!
-//! Every example is emitted for one thread and for several (`--parallel`). Each file is read by itself by gcc, clang, g++ and
-//! clang++ with and without `-fopenmp`: what nobody calls there is seen so. All of them in one translation unit are then
-//! compiled with optimisation: what only an optimiser knows, as a marked loop that it leaves as it is (`-Wpass-failed`
-//! of clang), is seen so. Every warning is an error. A compiler that is not here, or has no OpenMP, is named and left out.
+//! Every example is emitted as it is written (`--schedule none`) and optimised, for one thread and for several
+//! (`--parallel`), with doubles and with floats. Each file is read by itself by gcc and clang, and each header by one of
+//! them: what nobody calls there, and what a header does not include, is seen so. All files of one kind in one translation
+//! unit are then read as C++ and compiled with optimisation: what only an optimiser knows, as a marked loop that it leaves
+//! as it is (`-Wpass-failed` of clang), is seen so. Every warning is an error. The object has no global variable and calls
+//! nothing that allocates. A compiler that is not here, or has no OpenMP, is named and left out.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use smoothc::driver::{Options, Session};
+use smoothc::driver::{Options, Schedule, Session};
+use smoothc::real::Real;
 use smoothc::toolchain::compiler::Arithmetic;
 
 use crate::support::{cases, silent, sources, tools};
@@ -23,14 +26,29 @@ const COMPILERS: [(&str, &[&str]); 4] = [
 ];
 
 fn run(compiler: &str, language: &[&str], flags: &[&str], file: &Path) -> Result<(), String> {
-    let object = file.with_file_name(format!("{compiler}{}.o", flags.concat()));
     let mut command = Command::new(compiler);
-    command.args(language).args(silent::WARNINGS).args(flags).arg("-o").arg(object).arg(file);
+    command.args(language).args(silent::WARNINGS).args(flags).arg("-o").arg(object(compiler, flags, file)).arg(file);
     tools::succeeds(&mut command).map(drop).map_err(|problem| format!("{compiler} {flags:?} {}: {problem}", file.display()))
 }
 
-/// The compilers that are here, with the flags under which each can be tried.
-fn here(folder: &Path) -> Vec<(&'static str, &'static [&'static str], Vec<&'static str>)> {
+fn object(compiler: &str, flags: &[&str], file: &Path) -> PathBuf {
+    file.with_extension(format!("{compiler}{}.o", flags.concat()))
+}
+
+struct Compiler {
+    name: &'static str,
+    language: &'static [&'static str],
+    has_openmp: bool,
+}
+
+impl Compiler {
+    fn is_of_c(&self) -> bool {
+        !self.name.ends_with("++")
+    }
+}
+
+/// The compilers that are here.
+fn here(folder: &Path) -> Vec<Compiler> {
     let file = folder.join("openmp.c");
     std::fs::write(&file, "#include <omp.h>\nint threads(void);\nint threads(void)\n{\n    return omp_get_max_threads();\n}\n")
         .expect("writes");
@@ -40,57 +58,98 @@ fn here(folder: &Path) -> Vec<(&'static str, &'static [&'static str], Vec<&'stat
             tools::skipped(&format!("there is no {name} here"));
             continue;
         }
-        let mut flags = vec![""];
-        match run(name, language, &["-fopenmp", "-c"], &file) {
-            Ok(()) => flags.push("-fopenmp"),
-            Err(_) => tools::skipped(&format!("{name} has no OpenMP here")),
+        let has_openmp = run(name, language, &["-fopenmp", "-c"], &file).is_ok();
+        if !has_openmp {
+            tools::skipped(&format!("{name} has no OpenMP here"));
         }
-        found.push((name, language, flags));
+        found.push(Compiler { name, language, has_openmp });
     }
     found
 }
 
-/// Every example as C, for one thread and for several, with names of its own.
-fn emitted(folder: &Path) -> Vec<PathBuf> {
+/// Every example as C of one kind, with names of its own: the files, and all of them in one, with a header of all.
+fn emitted(folder: &Path, kind: &str, options: &Options) -> (Vec<PathBuf>, PathBuf) {
     let examples = cases::all();
-    let wanted: Vec<_> = examples.iter().flat_map(|example| [false, true].map(|parallel| (example, parallel))).enumerate().collect();
+    let stacks = cases::with_a_stack();
+    let wanted: Vec<_> = examples.iter().chain(&stacks).enumerate().collect();
     let files = Mutex::new(Vec::new());
-    tools::each(&wanted, |(number, (example, parallel))| {
-        let options = Options { parallel: *parallel, prefix: format!("p{number}_"), ..Options::default() };
+    tools::each(&wanted, |(number, example)| {
+        let named = |problem: String| format!("{} {kind}: {problem}", example.path);
+        let name = format!("{}_{kind}", example.name);
+        let options = Options { prefix: format!("p{number}_"), header: format!("{name}.h"), ..options.clone() };
         let mut session = Session::new(&example.path, &example.text, options);
-        session.run_to("emit", &mut sources::open).map_err(|problems| sources::drawn(&problems, &session))?;
-        let path = folder.join(format!("{}_{number}.c", example.name));
-        std::fs::write(&path, &session.emitted().map_err(|_| "no C")?.source).map_err(|error| error.to_string())?;
+        session.run_to("emit", &mut sources::open).map_err(|problems| named(sources::drawn(&problems, &session)))?;
+        let path = folder.join(format!("{name}.c"));
+        let written = session.emitted().map_err(|_| named("no C".into()))?;
+        std::fs::write(&path, &written.source).map_err(|error| named(error.to_string()))?;
+        std::fs::write(path.with_extension("h"), &written.header).map_err(|error| named(error.to_string()))?;
         files.lock().expect("no panic").push(path);
         Ok(())
     });
     let mut files = files.into_inner().expect("no panic");
+    assert_eq!(files.len(), wanted.len());
     files.sort();
-    files
+    let together = folder.join(format!("together_{kind}.c"));
+    let all = |ending: &str| {
+        let texts = files.iter().map(|file| std::fs::read_to_string(file.with_extension(ending)).expect("reads"));
+        std::fs::write(together.with_extension(ending), texts.collect::<String>()).expect("writes");
+    };
+    all("c");
+    all("h");
+    (files, together)
 }
 
 #[test]
 fn every_example_is_silent_under_every_compiler() {
+    let kinds = [("none", "none", Real::F64, false), ("default", "default", Real::F64, false), ("parallel", "default", Real::F64, true)];
+    silent_and_self_contained(&kinds);
+}
+
+#[test]
+fn with_floats_too() {
+    silent_and_self_contained(&[("none", "none", Real::F32, false), ("default", "default", Real::F32, false)]);
+}
+
+/// Emits and compiles every kind: its name, schedule and numbers, and whether it is for several threads.
+fn silent_and_self_contained(kinds: &[(&str, &str, Real, bool)]) {
     let folder = tempfile::tempdir().expect("a folder");
     let compilers = here(folder.path());
-    let files = emitted(folder.path());
-    assert_eq!(files.len(), 2 * cases::all().len());
-    let together = folder.path().join("together.c");
-    let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).expect("reads")).collect();
-    std::fs::write(&together, texts.concat()).expect("writes");
     let lanes: Vec<&str> = Arithmetic::Fast.flags().into_iter().filter(|flag| *flag != "-std=c99").chain(["-c"]).collect();
-    let mut jobs: Vec<(&str, &[&str], Vec<&str>, &Path)> = Vec::new();
-    for (name, language, openmp) in &compilers {
-        // gcc's optimiser has no more to say of C++ than of C; each takes its time
-        let mut optimised = if *name == "clang" { vec![lanes.clone()] } else { Vec::new() };
-        if *name != "g++" {
-            optimised.extend(openmp.iter().skip(1).map(|flag| vec!["-O2", *flag, "-c"]));
+    let mut jobs: Vec<(&Compiler, Vec<&str>, PathBuf)> = Vec::new();
+    let mut objects = Vec::new();
+    for (kind, schedule, real, parallel) in kinds {
+        let schedule = Schedule::Named((*schedule).into());
+        let options = Options { schedule, real: *real, parallel: *parallel, ..Options::default() };
+        let (files, together) = emitted(folder.path(), kind, &options);
+        for compiler in &compilers {
+            // the optimisers of one family have no more to say of C++ than of C
+            let optimised = match (compiler.name, parallel) {
+                ("gcc", false) => vec![vec!["-O2", "-c"]],
+                ("clang", false) => vec![lanes.clone()],
+                ("gcc" | "clang", true) if compiler.has_openmp => vec![vec!["-O2", "-fopenmp", "-c"]],
+                _ => Vec::new(),
+            };
+            objects.extend(optimised.iter().map(|flags| object(compiler.name, flags, &together)));
+            jobs.extend(optimised.into_iter().map(|flags| (compiler, flags, together.clone())));
+            if compiler.is_of_c() {
+                jobs.extend(files.iter().map(|file| (compiler, vec!["-fsyntax-only"], file.clone())));
+            } else {
+                jobs.push((compiler, vec!["-fsyntax-only"], together.clone()));
+                if *parallel && compiler.has_openmp {
+                    jobs.push((compiler, vec!["-fsyntax-only", "-fopenmp"], together.clone()));
+                }
+            }
+            jobs.push((compiler, vec!["-fsyntax-only"], together.with_extension("h")));
         }
-        jobs.extend(optimised.into_iter().map(|flags| (*name, *language, flags, together.as_path())));
-        for flag in openmp {
-            let flags: Vec<&str> = ["-fsyntax-only"].into_iter().chain([*flag].into_iter().filter(|flag| !flag.is_empty())).collect();
-            jobs.extend(files.iter().map(|file| (*name, *language, flags.clone(), file.as_path())));
+        if let Some(compiler) = compilers.first() {
+            jobs.extend(files.iter().map(|file| (compiler, vec!["-fsyntax-only"], file.with_extension("h"))));
         }
     }
-    tools::each(&jobs, |(name, language, flags, file)| run(name, language, flags, file));
+    tools::each(&jobs, |(compiler, flags, file)| {
+        // a header alone is no C file, unless it is said
+        let is_header = file.extension().is_some_and(|ending| ending == "h");
+        let language: Vec<&str> = is_header.then_some(["-x", "c"]).into_iter().flatten().chain(compiler.language.iter().copied()).collect();
+        run(compiler.name, &language, flags, file)
+    });
+    objects.iter().for_each(|object| silent::no_data_and_no_allocation(object).unwrap_or_else(|problem| panic!("{problem}")));
 }

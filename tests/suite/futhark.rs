@@ -1,8 +1,8 @@
 //! Emitted Futhark against the interpreter, through the real compiler.
 //!
 //! Every example, in the schedules `none` and `default`, is accepted without a warning, is laid out as the formatter lays it
-//! out, and has the interpreter's values and errors when it is compiled by `futhark c` and `futhark multicore`; its
-//! derivatives are those that Futhark itself takes of the emitted primal. So are generated programs, ten to a file:
+//! out, and has the interpreter's values and errors, as written by `futhark c` and optimised by `futhark multicore`; its
+//! derivatives by `futhark c` are those that Futhark itself takes of the emitted primal. So are generated programs, ten to a file:
 //! sixty by default, `SMOOTHC_FUTHARK_PROGRAMS=n` for another number, `SMOOTHC_SEED=n` for others.
 //!
 //! The compiler is `FUTHARK` or `futhark` on the path; without one these tests say that they were skipped.
@@ -62,6 +62,13 @@ fn backends() -> &'static [&'static str] {
     })
 }
 
+/// Every schedule and every backend once, since the Futhark compiler takes its time: `default` by `c` is in the tests of derivatives, of
+/// generated programs and of the command.
+fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let with_rules = backends().iter().filter(|backend| **backend != "c");
+    std::iter::once(("none", "c")).chain(with_rules.map(|backend| ("default", *backend)))
+}
+
 fn emitted(example: &Example, schedule: &str) -> Result<Session, String> {
     engine::compile_for(Target::Futhark, &example.path, &example.text, schedule, "emit")
 }
@@ -113,7 +120,7 @@ fn every_example_agrees_with_the_interpreter() {
     }
     tools::each(&cases::all(), |example| {
         let known = engine::compile(&example.path, &example.text, "none", "types")?;
-        for (schedule, backend) in std::iter::once(("none", "c")).chain(backends().iter().map(|backend| ("default", *backend))) {
+        for (schedule, backend) in ways() {
             let named = |problem: String| format!("{}, schedule {schedule}, {backend}: {problem}", example.path);
             let session = emitted(example, schedule)?;
             let loaded = load(source(&session), &session, backend, Vec::new()).map_err(named)?;
@@ -366,7 +373,7 @@ let others (p: Array<Index<2> * Double, n>) = build n (fun i -> snd p[i])
         ("others", "[[0, 1.5], [1, 2.5]]"),
     ];
     smoothc::stack::with_large_stack(|| {
-        for (schedule, backend) in backends().iter().flat_map(|backend| [("none", *backend), ("default", *backend)]) {
+        for (schedule, backend) in ways() {
             let session = engine::compile_for(Target::Futhark, "program.smooth", text, schedule, "emit").expect("is emitted");
             let loaded = load(source(&session), &session, backend, Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
             for ((entry, valid), last) in calls.iter().flat_map(|call| [-1, 0, 1, 2].map(|last| (call, last))) {
@@ -612,7 +619,7 @@ fn gradients_copy_nothing_in_their_loops() {
 fn as_interpreted(text: &str, calls: &[(&str, &[&str])]) {
     smoothc::stack::with_large_stack(|| {
         let known = engine::compile("program.smooth", text, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-        for (schedule, backend) in backends().iter().flat_map(|backend| [("none", *backend), ("default", *backend)]) {
+        for (schedule, backend) in ways() {
             let session = engine::compile_for(Target::Futhark, "program.smooth", text, schedule, "emit").expect("is emitted");
             let loaded = match load(source(&session), &session, backend, Vec::new()) {
                 Ok(loaded) => loaded,
@@ -838,7 +845,7 @@ fn strict_arithmetic_is_the_interpreters_bit_for_bit() {
     }
     smoothc::stack::with_large_stack(|| {
         let known = engine::compile("program.smooth", ZEROS, "none", "types").unwrap_or_else(|problem| panic!("{problem}"));
-        for (schedule, backend) in std::iter::once(("none", "c")).chain(backends().iter().map(|backend| ("default", *backend))) {
+        for (schedule, backend) in ways() {
             let options =
                 Options { schedule: Schedule::Named(schedule.into()), target: Target::Futhark, strict_fp: true, ..Options::default() };
             let mut session = Session::new("program.smooth", ZEROS, options);

@@ -397,32 +397,6 @@ int main(void)
     tools::succeeds(&mut Command::new(&binary)).unwrap_or_else(|problem| panic!("{problem}\n{source}"));
 }
 
-const WARNINGS: [&str; 8] = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wvla"];
-
-/// With OpenMP and without, as C and as C++.
-#[test]
-fn every_example_is_silent() {
-    let cpp = ["g++", "clang++"].into_iter().find(|name| tools::exists(name));
-    let compiler = tools::c_compiler();
-    let openmp: &[&[&str]] = if can_run() { &[&[], &["-fopenmp"]] } else { &[&[]] };
-    tools::each(&cases::all(), |example| {
-        let session = compile(&example.path, &example.text, "default")?;
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let (file, object) = (folder.path().join("program.c"), folder.path().join("program.o"));
-        std::fs::write(&file, source(&session)).map_err(|error| error.to_string())?;
-        for flags in openmp {
-            let mut command = Command::new(&compiler);
-            command.args(["-std=c99", "-O1", "-Wmissing-prototypes"]).args(WARNINGS).args(*flags);
-            tools::succeeds(command.args(["-c", "-o"]).arg(&object).arg(&file))?;
-            if let Some(cpp) = cpp {
-                let mut command = Command::new(cpp);
-                tools::succeeds(command.args(["-x", "c++", "-fsyntax-only"]).args(WARNINGS).args(*flags).arg(&file))?;
-            }
-        }
-        Ok(())
-    });
-}
-
 #[test]
 fn rounding_as_written_shares_no_sums() {
     let text = "let f (v: Vector<n>) = (vectorMap v exp, vectorSum v, ifold (fun m i -> max m v[i]) 0.0 (length v))";

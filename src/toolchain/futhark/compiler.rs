@@ -42,7 +42,8 @@ pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Resul
     let file = folder.join("program.fut");
     std::fs::write(&file, source).map_err(|error| cannot_write(&error))?;
     let mut command = Command::new(command_name());
-    command.args(words).arg(&file).args(["+RTS", &format!("-M{}m", limits.megabytes), "-RTS"]);
+    // one thread: its collector of garbage on several takes more time than it saves
+    command.args(words).arg(&file).args(["+RTS", &format!("-M{}m", limits.megabytes), "-N1", "-RTS"]);
     limited(command, limits)
 }
 

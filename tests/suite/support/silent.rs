@@ -57,7 +57,7 @@ fn alone(compiler: &str, language: &[&str], file: &Path) -> Result<(), String> {
 }
 
 /// No global variable, and nothing called that allocates.
-fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
+pub fn no_data_and_no_allocation(object: &Path) -> Result<(), String> {
     if !tools::exists("nm") {
         return Ok(());
     }
