@@ -106,7 +106,7 @@ fn every_example_is_silent_under_every_compiler() {
 }
 
 #[test]
-fn with_floats_too() {
+fn every_example_with_floats_is_silent_under_every_compiler() {
     silent_and_self_contained(&[("none", "none", Real::F32, false), ("default", "default", Real::F32, false)]);
 }
 
