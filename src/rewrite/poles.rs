@@ -78,19 +78,80 @@ impl<'a> Poles<'a> {
     }
 
     fn is_within(&self, expr: &Expr) -> bool {
-        match expr.term() {
-            Term::Prim(Prim::Div, args) if expr.ty() == &Type::Double && args.get(1).is_some_and(|by| self.depends(by)) => return true,
-            Term::Prim(Prim::Log | Prim::Sqrt | Prim::Pow | Prim::Lgamma | Prim::Polygamma | Prim::Asin | Prim::Acos, _)
-                if self.depends(expr) =>
-            {
-                return true;
-            }
-            Term::Prim(Prim::Log1p | Prim::Log2 | Prim::Log10 | Prim::Acosh | Prim::Atanh, _) if self.depends(expr) => return true,
-            Term::Build { n, .. } | Term::Fold { n, .. } if self.depends(n) => return false,
-            _ => {}
+        if let Term::Prim(prim, args) = expr.term()
+            && expr.ty() == &Type::Double
+            && infinite_in(*prim, args).iter().any(|arg| self.depends(arg))
+        {
+            return true;
+        }
+        if let Term::Build { n, .. } | Term::Fold { n, .. } = expr.term()
+            && self.depends(n)
+        {
+            return false;
         }
         let mut found = false;
         expr.term().each_child(&mut |child| found = found || self.is_within(child));
         found
+    }
+}
+
+/// The operands in which a primitive of finite numbers may be infinite or NaN.
+fn infinite_in(prim: Prim, args: &[Expr]) -> &[Expr] {
+    match prim {
+        Prim::Div => &args[1..],
+        Prim::Log
+        | Prim::Log1p
+        | Prim::Log2
+        | Prim::Log10
+        | Prim::Sqrt
+        | Prim::Pow
+        | Prim::Lgamma
+        | Prim::Polygamma
+        | Prim::Asin
+        | Prim::Acos
+        | Prim::Acosh
+        | Prim::Atanh => args,
+        Prim::Add
+        | Prim::Sub
+        | Prim::Mul
+        | Prim::Rem
+        | Prim::Neg
+        | Prim::Min
+        | Prim::Max
+        | Prim::Abs
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Tan
+        | Prim::Atan
+        | Prim::Atan2
+        | Prim::Sinh
+        | Prim::Cosh
+        | Prim::Tanh
+        | Prim::Asinh
+        | Prim::Exp
+        | Prim::Exp2
+        | Prim::Expm1
+        | Prim::Erf
+        | Prim::Erfc
+        | Prim::Cbrt
+        | Prim::Hypot
+        | Prim::Sigmoid
+        | Prim::Softplus
+        | Prim::Sign
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Round
+        | Prim::Trunc
+        | Prim::Lt
+        | Prim::Le
+        | Prim::Gt
+        | Prim::Ge
+        | Prim::Eq
+        | Prim::Ne
+        | Prim::And
+        | Prim::Or
+        | Prim::Not
+        | Prim::ToDouble
+        | Prim::ToIndex => &[],
     }
 }
