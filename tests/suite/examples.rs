@@ -11,6 +11,7 @@
 
 use smoothc::driver::{Session, Target};
 use smoothc::source::Span;
+use smoothc::toolchain::call;
 use smoothc::toolchain::compiler::Mode;
 
 use crate::support::cases::{Case, Example, Wanted};
@@ -152,8 +153,7 @@ fn run_calls_an_entry_of_every_example() {
         let arguments = engine::arguments(&session, &case.entry, &case.words)?;
         let interface = session.interface(&case.entry).map_err(|_| "no interface")?;
         let source = &session.emitted().map_err(|_| "no C")?.source;
-        let loaded = smoothc::toolchain::call::load(source, smoothc::toolchain::compiler::Arithmetic::Fast, interface, Span::NONE)
-            .map_err(|problem| problem.message)?;
+        let loaded = call::load(source, native::QUICK, interface, Span::NONE).map_err(|problem| problem.message)?;
         let found = loaded.call(&arguments.values, &arguments.bindings).map_err(|problem| problem.message)?;
         let known = engine::Known { value: found, largest: 1e3 };
         match &case.wanted {

@@ -308,8 +308,8 @@ fn compare(
     for native in &stages.native {
         let flavours: &[(&str, &[&str])] = match (with, native.schedule) {
             (With::Threads, _) => &[("threads", THREADS)],
-            // one build of the program as written is enough
-            (_, "none") => &[("sanitized", SANITIZED)],
+            // one build of the program as written is enough, and of what differs in where states are kept
+            (_, "none") | (With::Checkpoints, _) => &[("sanitized", SANITIZED)],
             _ => &[("sanitized", SANITIZED), ("plain", PLAIN)],
         };
         for (flavour, flags) in flavours {
