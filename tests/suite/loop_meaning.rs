@@ -367,8 +367,8 @@ fn rows() -> String {
 fn passes_keep_results_of_what_they_look_for() {
     with_large_stack(|| {
         let mut counts = Counts::default();
-        // the last has passes apply wherever they may: `strip_mine` in blocks of two iterations
         let rows = rows();
+        // the network's seed has passes apply wherever they may: `strip_mine` in blocks of two iterations
         let runs = [
             (PROGRAM, "default", false, 7),
             (PROGRAM, "none", false, 7),

@@ -42,7 +42,7 @@ pub fn run(source: &str, words: &[&str], folder: &Path, limits: Limits) -> Resul
     let file = folder.join("program.fut");
     std::fs::write(&file, source).map_err(|error| cannot_write(&error))?;
     let mut command = Command::new(command_name());
-    // one thread: its collector of garbage on several takes more time than it saves
+    // one thread: on several, its garbage collector takes more processor time than it saves
     command.args(words).arg(&file).args(["+RTS", &format!("-M{}m", limits.megabytes), "-N1", "-RTS"]);
     limited(command, limits)
 }
