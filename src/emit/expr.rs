@@ -65,7 +65,8 @@ impl Printer<'_> {
             Value::Double(value) => signed(self.real.literal(*value)),
             Value::Index(value) => signed(index_literal(*value)),
             Value::Bool(value) => (value.to_string(), PRIMARY),
-            Value::SizeOf(elem) => (format!("sizeof({})", c_type(*elem, self.real)), PRIMARY),
+            Value::SizeOf(elem, 1) => (format!("sizeof({})", c_type(*elem, self.real)), PRIMARY),
+            Value::SizeOf(elem, count) => (format!("{count} * sizeof({})", c_type(*elem, self.real)), PRODUCT),
             // the only helper of lowering that takes a number
             Value::Helper(name @ "smooth_is_index", args) => (format!("{}({})", self.real.function(name), self.list(args)), PRIMARY),
             Value::Helper(name, args) => (format!("{name}({})", self.list(args)), PRIMARY),

@@ -155,7 +155,7 @@ impl Straight<'_> {
             }
             Value::Prim { prim, elem, plain, args } => Value::Prim { prim: *prim, elem: *elem, plain: *plain, args: all(args)? },
             Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::Load { .. } => value.clone(),
-            Value::InRow(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => return None,
+            Value::InRow(_) | Value::Helper(..) | Value::SizeOf(..) | Value::Moved { .. } | Value::Call(..) => return None,
         })
     }
 }
@@ -172,7 +172,7 @@ fn is_safe(value: &Value) -> bool {
         | Value::Load { .. }
         | Value::Select(_)
         | Value::Helper(..)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => false,
     }

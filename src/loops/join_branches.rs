@@ -135,7 +135,7 @@ fn is_index_sum(value: &Value) -> bool {
         | Value::Load { .. }
         | Value::Select(_)
         | Value::Helper(..)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => false,
     }

@@ -135,7 +135,7 @@ fn in_share(share: &mut Share, f: &mut dyn FnMut(&mut Id)) {
 fn in_value(value: &mut Value, f: &mut dyn FnMut(&mut Id)) {
     match value {
         Value::Local(id) => f(id),
-        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => {}
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter_mut().for_each(|arg| in_value(arg, f)),
         Value::Load { base, offset } => {
             f(base);

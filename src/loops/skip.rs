@@ -232,7 +232,7 @@ impl Found {
     /// computed at all.
     fn may_be_early(&self, value: &Value, decided: bool) -> bool {
         match value {
-            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => true,
+            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => true,
             Value::Load { base, offset } => {
                 !decided
                     && !self.state.contains(base)

@@ -8,6 +8,9 @@ use crate::ir::Prim;
 
 use super::program::*;
 
+/// Literal lengths make up to so many bytes a factor, which no machine's `size_t` overflows.
+const MANY_BYTES: u32 = 1 << 24;
+
 /// The kind of a primitive's result for operands of a kind.
 pub fn result_elem(prim: Prim, elem: Elem) -> Elem {
     match prim {
@@ -47,6 +50,38 @@ pub fn product(a: Value, b: Value) -> Value {
         (Value::Index(1), x) | (x, Value::Index(1)) => x,
         (Value::Index(a), Value::Index(b)) => Value::Index(a.wrapping_mul(b)),
         (a, b) => index(Prim::Mul, a, b),
+    }
+}
+
+/// The bytes of an array of these lengths; the literal ones are one factor, unless they are very long.
+pub fn bytes(elem: Elem, lengths: &[Value]) -> Value {
+    let mut elements: u32 = 1;
+    let mut others = Vec::new();
+    for length in lengths {
+        let literal = if let Value::Index(length) = length { u32::try_from((*length).max(0)).ok() } else { None };
+        match literal.and_then(|length| elements.checked_mul(length)).filter(|product| *product <= MANY_BYTES / 8) {
+            Some(0) => return Value::Index(0),
+            Some(product) => elements = product,
+            None => others.push(length.clone()),
+        }
+    }
+    others.into_iter().fold(Value::SizeOf(elem, elements), |product, length| Value::Helper("smooth_times", vec![product, length]))
+}
+
+/// The sum of two numbers of bytes; the literal ones are one.
+pub fn more_bytes(total: Value, more: Value) -> Value {
+    let together = |a: &Value| match (a, &more) {
+        (Value::SizeOf(elem, a), Value::SizeOf(other, b)) if elem == other && a + b <= MANY_BYTES / 8 => Some(Value::SizeOf(*elem, a + b)),
+        _ => None,
+    };
+    match total {
+        Value::Index(0) => more,
+        Value::Helper("smooth_plus", mut parts) if parts.last().is_some_and(|last| together(last).is_some()) => {
+            let last = parts.pop().and_then(|last| together(&last));
+            parts.extend(last);
+            Value::Helper("smooth_plus", parts)
+        }
+        total => together(&total).unwrap_or_else(|| Value::Helper("smooth_plus", vec![total, more])),
     }
 }
 

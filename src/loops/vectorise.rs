@@ -241,7 +241,7 @@ impl Body {
             Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| self.loads_of(arg, plain)),
             Value::InRow(parts) | Value::Select(parts) => parts.iter().for_each(|part| self.loads_of(part, plain)),
             Value::Call(..) | Value::Moved { .. } => *plain = false,
-            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
+            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => {}
         }
     }
 }

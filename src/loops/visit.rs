@@ -14,7 +14,7 @@ use super::program::*;
 pub fn each_local(value: &Value, f: &mut dyn FnMut(Id)) {
     match value {
         Value::Local(id) => f(*id),
-        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
+        Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => {}
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().for_each(|arg| each_local(arg, f)),
         Value::Load { base, offset } => {
             f(*base);
@@ -89,7 +89,7 @@ pub fn each_part(value: &Value, f: &mut dyn FnMut(&Value)) {
         | Value::Double(_)
         | Value::Index(_)
         | Value::Bool(_)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => {}
     }
@@ -338,6 +338,6 @@ pub fn is_total(value: &Value) -> bool {
         Value::Prim { prim: Prim::Div | Prim::Rem, elem: Elem::Index, .. } => false,
         Value::Prim { args, .. } => args.iter().all(is_total),
         Value::InRow(parts) => parts.iter().all(is_total),
-        Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => false,
+        Value::Load { .. } | Value::Select(_) | Value::Helper(..) | Value::SizeOf(..) | Value::Moved { .. } | Value::Call(..) => false,
     }
 }

@@ -377,7 +377,7 @@ impl<'a> Lowerer<'a> {
                 | Value::Load { .. }
                 | Value::Select(_)
                 | Value::Helper(..)
-                | Value::SizeOf(_)
+                | Value::SizeOf(..)
                 | Value::Moved { .. }
                 | Value::Call(..)) => {
                     let elem = self.elem_of(&value);
@@ -401,7 +401,7 @@ impl<'a> Lowerer<'a> {
             Value::Bool(_) => Elem::Bool,
             Value::Prim { prim, elem, .. } => crate::loops::values::result_elem(*prim, *elem),
             Value::Select(parts) => self.elem_of(&parts[1]),
-            Value::Helper(..) | Value::SizeOf(_) => Elem::Bytes,
+            Value::Helper(..) | Value::SizeOf(..) => Elem::Bytes,
             Value::Moved { .. } => Elem::Bool,
             Value::Call(Callee::Deeper(_), _) => Elem::Index,
             Value::Call(..) => Elem::Bytes,

@@ -18,6 +18,7 @@ use super::LowerOptions;
 use super::context::{Lowerer, Result};
 use super::view::{ArrayView, Dest, Leaf, Target, View, elem, leaves};
 use crate::loops::program::*;
+use crate::loops::values::bytes;
 
 /// Lowers a function whose callees are done.
 pub fn lower_function(
@@ -278,9 +279,7 @@ impl Lowerer<'_> {
         let mut products: Vec<Value> = Vec::new();
         for (id, dims) in arrays {
             let counts = dims.iter().map(|size| self.size_value(size, function.span)).collect::<Result<Vec<_>>>()?;
-            let product = counts
-                .iter()
-                .fold(Value::SizeOf(self.locals[id].elem), |product, count| Value::Helper("smooth_times", vec![product, count.clone()]));
+            let product = bytes(self.locals[id].elem, &counts);
             if !products.contains(&product) && !dims.iter().all(|size| size.as_constant().is_some()) {
                 products.push(product);
             }

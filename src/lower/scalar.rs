@@ -219,7 +219,7 @@ impl Lowerer<'_> {
             | Value::Load { .. }
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..)) => {
                 let elem = self.elem_of(&value);

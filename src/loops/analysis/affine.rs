@@ -41,7 +41,7 @@ impl Affine {
             | Value::Load { .. }
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => None,
         }

@@ -155,7 +155,7 @@ pub fn is_settled(term: &Value, own: &HashSet<Id>) -> bool {
         | Value::InRow(_)
         | Value::Select(_)
         | Value::Helper(..)
-        | Value::SizeOf(_) => {}
+        | Value::SizeOf(..) => {}
     });
     is_settled
 }

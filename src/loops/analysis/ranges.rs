@@ -40,7 +40,7 @@ impl Ranges {
             | Value::Prim { .. }
             | Value::Load { .. }
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => ANY,
         }

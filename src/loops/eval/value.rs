@@ -28,7 +28,7 @@ impl<'p> Machine<'p> {
             Value::Double(value) => Ok(Cell::Double(self.real().round(*value))),
             Value::Index(value) => Ok(Cell::Index(*value)),
             Value::Bool(value) => Ok(Cell::Bool(*value)),
-            Value::SizeOf(elem) => Ok(Cell::Bytes(width(*elem, self.real()))),
+            Value::SizeOf(elem, count) => Ok(Cell::Bytes(width(*elem, self.real()) * u64::from(*count))),
             Value::Prim { prim, elem, plain, args } => self.prim(frame, *prim, *elem, *plain, args),
             Value::Load { base, offset } => {
                 let place = self.element(frame, *base, offset.as_deref())?;

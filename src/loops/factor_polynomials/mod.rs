@@ -223,7 +223,7 @@ impl Reader<'_> {
             Value::Helper(name @ "smooth_select", args) => self.op(Head::Helper(name), args),
             Value::Select(parts) if self.is_number(&parts[1]) => self.op(Head::Select, &parts[..]),
             Value::Helper(..) | Value::Select(_) => self.is_leaf(value).then(|| self.graph.leaf(value, false)),
-            Value::InRow(_) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => None,
+            Value::InRow(_) | Value::SizeOf(..) | Value::Moved { .. } | Value::Call(..) => None,
         }
     }
 
@@ -238,7 +238,7 @@ impl Reader<'_> {
             | Value::InRow(_)
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => false,
         }

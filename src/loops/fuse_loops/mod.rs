@@ -125,7 +125,7 @@ impl Fuser<'_> {
                 | Value::InRow(_)
                 | Value::Select(_)
                 | Value::Helper(..)
-                | Value::SizeOf(_) => {}
+                | Value::SizeOf(..) => {}
             });
         }
         is_free

@@ -94,7 +94,7 @@ fn is_short(count: &Value) -> bool {
             | Value::Load { .. }
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => None,
         }

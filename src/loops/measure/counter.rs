@@ -13,6 +13,7 @@ use crate::loops::analysis::sizes::depends_on_data;
 use crate::loops::builder::Builder;
 use crate::loops::program::*;
 use crate::loops::simplify::is_live;
+use crate::loops::values::{bytes, more_bytes};
 use crate::loops::{Context, Result};
 use crate::real::Real;
 use crate::source::Span;
@@ -233,7 +234,7 @@ impl Counter<'_> {
 
 /// The bytes of one array, as the bump allocation takes them.
 pub fn room_bytes(elem: Elem, counts: &[Value], real: Real) -> Value {
-    let product = counts.iter().fold(Value::SizeOf(elem), |product, count| Value::Helper("smooth_times", vec![product, count.clone()]));
+    let product = bytes(elem, counts);
     match elem {
         Elem::Bool => Value::Helper("smooth_round", vec![product]),
         Elem::Double if !real.keeps_alignment() => Value::Helper("smooth_roundf", vec![product]),
@@ -244,7 +245,7 @@ pub fn room_bytes(elem: Elem, counts: &[Value], real: Real) -> Value {
 fn plus(total: Option<Value>, bytes: Value) -> Value {
     match total {
         None => bytes,
-        Some(total) => Value::Helper("smooth_plus", vec![total, bytes]),
+        Some(total) => more_bytes(total, bytes),
     }
 }
 
@@ -260,7 +261,7 @@ fn is_exact(value: &Value) -> bool {
         | Value::Load { .. }
         | Value::Select(_)
         | Value::Helper(..)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => false,
     }

@@ -104,7 +104,7 @@ pub fn is_fixed(locals: &[Local], id: Id, init: &Value) -> bool {
             | Value::Load { .. }
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => false,
         }
@@ -232,7 +232,7 @@ impl Group<'_> {
             Value::Local(id) if !matches!(self.locals[*id].form, Form::Scalar { .. }) => {
                 self.accesses.push(Access { base: *id, place: None, written: false });
             }
-            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => {}
+            Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => {}
         }
     }
 

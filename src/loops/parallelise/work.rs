@@ -131,7 +131,7 @@ impl<'a> Estimate<'a> {
             | Value::Load { .. }
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => None,
         }
@@ -189,7 +189,7 @@ fn of_value(value: &Value) -> f64 {
         | Value::Index(_)
         | Value::Bool(_)
         | Value::InRow(_)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. } => 0.0,
         Value::Load { .. } => 1.0,
         Value::Prim { elem: Elem::Index, prim, args, .. } => all(args) + if matches!(prim, Prim::Div | Prim::Rem) { 4.0 } else { 0.0 },

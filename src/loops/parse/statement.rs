@@ -171,7 +171,7 @@ impl Parser<'_> {
             | Value::InRow(_)
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => return Err("expected a statement".into()),
         };

@@ -140,8 +140,10 @@ impl Parser<'_> {
             "sizeof" => {
                 self.punct("(")?;
                 let elem = self.elem()?;
+                let count = if self.takes_sign(",") { self.integer()? } else { 1 };
                 self.punct(")")?;
-                return Ok((Value::SizeOf(elem), Elem::Bytes));
+                let count = u32::try_from(count).map_err(|_| format!("{count} is no number of elements"))?;
+                return Ok((Value::SizeOf(elem, count), Elem::Bytes));
             }
             "moved" => {
                 self.punct("(")?;

@@ -178,7 +178,9 @@ impl<'a> Copy<'a> {
             },
             Value::InRow(parts) => Value::in_row(self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])),
             Value::Helper(name, args) => Value::Helper(name, all(args)),
-            Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => value.clone(),
+            Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) | Value::Moved { .. } | Value::Call(..) => {
+                value.clone()
+            }
         }
     }
 }

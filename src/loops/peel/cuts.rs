@@ -188,7 +188,7 @@ impl Found<'_> {
             | Value::Index(_)
             | Value::Bool(_)
             | Value::Load { .. }
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => {}
         }

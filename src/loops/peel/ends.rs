@@ -104,7 +104,7 @@ impl Ends {
             | Value::Index(_)
             | Value::Bool(_)
             | Value::Load { .. }
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => {}
         }

@@ -279,7 +279,7 @@ fn is_plain_value(value: &Value) -> bool {
         Value::Prim { args, .. } | Value::Helper(_, args) => args.iter().all(is_plain_value),
         Value::InRow(parts) | Value::Select(parts) => parts.iter().all(is_plain_value),
         Value::Load { offset, .. } => offset.as_deref().is_none_or(is_plain_value),
-        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) => true,
+        Value::Local(_) | Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) => true,
     }
 }
 
@@ -308,7 +308,7 @@ fn value_nodes(value: &Value) -> usize {
         | Value::Bool(_)
         | Value::InRow(_)
         | Value::Load { .. }
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => 0,
     }

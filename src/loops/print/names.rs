@@ -170,7 +170,7 @@ fn expr_of(value: &Value, var: &dyn Fn(Id) -> Option<Var>) -> Option<Expr> {
         | Value::InRow(_)
         | Value::Load { .. }
         | Value::Helper(..)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => None,
     }

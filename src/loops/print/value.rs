@@ -105,7 +105,8 @@ impl Printer<'_> {
             }
             Value::InRow(parts) => format!("in_row({})", self.values(&parts[..])),
             Value::Helper(name, args) => format!("{name}({})", self.values(args)),
-            Value::SizeOf(of) => format!("sizeof({})", elem(*of, self.real)),
+            Value::SizeOf(of, 1) => format!("sizeof({})", elem(*of, self.real)),
+            Value::SizeOf(of, count) => format!("sizeof({}, {count})", elem(*of, self.real)),
             Value::Moved { now, home } => format!("moved({}, {})", self.name(*now), self.pointer(home)),
             Value::Call(callee, args) => {
                 let name = match callee {

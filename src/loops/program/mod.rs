@@ -84,7 +84,8 @@ pub enum Value {
     Select(Box<[Value; 3]>),
     /// A helper of `runtime/`.
     Helper(&'static str, Vec<Value>),
-    SizeOf(Elem),
+    /// The bytes of so many elements.
+    SizeOf(Elem, u32),
     /// Whether a pointer is elsewhere than an array's home.
     Moved {
         now: Id,
@@ -106,7 +107,7 @@ impl Value {
             | Value::Index(_)
             | Value::Bool(_)
             | Value::Load { .. }
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => &mut [],
         }

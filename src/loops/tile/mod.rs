@@ -136,7 +136,7 @@ fn operations(value: &Value) -> usize {
         | Value::InRow(_)
         | Value::Load { .. }
         | Value::Helper(..)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => 0,
     }

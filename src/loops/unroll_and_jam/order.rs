@@ -113,7 +113,7 @@ impl<'a> Row<'a> {
                 | Value::InRow(_)
                 | Value::Select(_)
                 | Value::Helper(..)
-                | Value::SizeOf(_) => {}
+                | Value::SizeOf(..) => {}
             })
         });
         let times = |ids: &[Id], id: &Id| ids.iter().filter(|other| *other == id).count();

@@ -50,7 +50,7 @@ impl Verifier<'_> {
             Value::Double(_) => Ok(Elem::Double),
             Value::Index(_) => Ok(Elem::Index),
             Value::Bool(_) => Ok(Elem::Bool),
-            Value::SizeOf(_) => Ok(Elem::Bytes),
+            Value::SizeOf(..) => Ok(Elem::Bytes),
             Value::Prim { prim, elem, plain, args } => self.prim(*prim, *elem, *plain, args),
             Value::Load { base, offset } => {
                 if let Some(offset) = offset {

@@ -131,7 +131,7 @@ fn value(of: &Value, times: u64, in_lanes: bool, work: &mut Work) {
         | Value::Double(_)
         | Value::Index(_)
         | Value::Bool(_)
-        | Value::SizeOf(_)
+        | Value::SizeOf(..)
         | Value::Moved { .. }
         | Value::Call(..) => {}
     }
