@@ -24,13 +24,22 @@ const FEW: i64 = 4;
 
 /// The body with such products by columns.
 pub fn run(function: &Function, _: &Options) -> Expr {
-    let mut any = false;
-    let (transposes, body) = transposed(&function.body, &mut any);
-    if any { before(transposes, body) } else { function.body.clone() }
+    let mut known = Known::default();
+    let body = run_inside(&function.body, &mut known);
+    if known.any { body } else { function.body.clone() }
+}
+
+/// What is stored before a term, and whether anything is.
+#[derive(Default)]
+struct Known {
+    transposes: Vec<Transpose>,
+    any: bool,
 }
 
 /// A matrix and its transpose.
+#[derive(Clone)]
 struct Transpose {
+    /// A variable, or a component of one.
     matrix: Expr,
     columns: Var,
 }
@@ -44,45 +53,60 @@ fn before(transposes: Vec<Transpose>, body: Expr) -> Expr {
     })
 }
 
-/// A term, and the transposes that it reads and that come before it; `any` says whether there are some.
-fn transposed(expr: &Expr, any: &mut bool) -> (Vec<Transpose>, Expr) {
+/// A term, and the transposes that it reads and that are to come before it.
+fn transposed(expr: &Expr, known: &mut Known) -> (Vec<Transpose>, Expr) {
     match expr.term() {
         Term::Fold { n, acc, i, body, init } if expr.ty().has_array() => {
-            let mut search = Search { inside: HashSet::from([acc.clone(), i.clone()]), found: Vec::new() };
-            let body = search.by_columns(body);
-            if search.found.is_empty() {
-                return (Vec::new(), map_children(expr, &mut |child| run_inside(child, any)));
+            let mut search = Search { inside: HashSet::from([acc.clone(), i.clone()]), known: &known.transposes, found: Vec::new() };
+            let by_columns = search.by_columns(body);
+            let found = search.found;
+            if by_columns.is_same(body) {
+                return (Vec::new(), map_children(expr, &mut |child| run_inside(child, known)));
             }
-            *any = true;
-            let fold = Term::Fold { n: n.clone(), acc: acc.clone(), i: i.clone(), body, init: init.clone() };
+            known.any = true;
+            let fold = Term::Fold { n: n.clone(), acc: acc.clone(), i: i.clone(), body: by_columns, init: init.clone() };
             let fold = Expr::with_type(fold, expr.ty().clone(), expr.span());
-            (search.found, map_children(&fold, &mut |child| run_inside(child, any)))
+            let fold = after(&found, known, |known| map_children(&fold, &mut |child| run_inside(child, known)));
+            (found, fold)
         }
         Term::Let(var, value, body) => {
-            let (transposes, value) = transposed(value, any);
-            (transposes, Expr::with_type(Term::Let(var.clone(), value, run_inside(body, any)), expr.ty().clone(), expr.span()))
+            let (found, value) = transposed(value, known);
+            let body = after(&found, known, |known| run_inside(body, known));
+            (found, Expr::with_type(Term::Let(var.clone(), value, body), expr.ty().clone(), expr.span()))
         }
         Term::Proj(tuple, k) => {
-            let (transposes, tuple) = transposed(tuple, any);
-            (transposes, Expr::with_type(Term::Proj(tuple, *k), expr.ty().clone(), expr.span()))
+            let (found, tuple) = transposed(tuple, known);
+            (found, Expr::with_type(Term::Proj(tuple, *k), expr.ty().clone(), expr.span()))
         }
-        _ => (Vec::new(), map_children(expr, &mut |child| run_inside(child, any))),
+        _ => (Vec::new(), map_children(expr, &mut |child| run_inside(child, known))),
     }
 }
 
-fn run_inside(expr: &Expr, any: &mut bool) -> Expr {
-    let (transposes, expr) = transposed(expr, any);
-    before(transposes, expr)
+fn run_inside(expr: &Expr, known: &mut Known) -> Expr {
+    let (found, expr) = transposed(expr, known);
+    before(found, expr)
+}
+
+/// What `f` makes of terms that come after these transposes.
+fn after(found: &[Transpose], known: &mut Known, f: impl FnOnce(&mut Known) -> Expr) -> Expr {
+    let before = known.transposes.len();
+    known.transposes.extend_from_slice(found);
+    let result = f(known);
+    known.transposes.truncate(before);
+    result
 }
 
 /// The search through a step of a loop.
-struct Search {
+struct Search<'a> {
     /// What is bound in the loop so far.
     inside: HashSet<Var>,
+    /// What is stored before the loop already,
+    known: &'a [Transpose],
+    /// and what is to be.
     found: Vec<Transpose>,
 }
 
-impl Search {
+impl Search<'_> {
     fn by_columns(&mut self, expr: &Expr) -> Expr {
         self.inside.extend(expr.term().binders().cloned());
         match expr.term() {
@@ -138,7 +162,7 @@ impl Search {
         if !is_outside || matrix.ty().dims() != [m.clone(), k.clone()] || !is_long(&m) || !is_long(&k) {
             return None;
         }
-        if let Some(known) = self.found.iter().find(|known| known.matrix.is_same(matrix)) {
+        if let Some(known) = self.known.iter().chain(&self.found).find(|known| component(&known.matrix) == component(matrix)) {
             return Some(Expr::var(&known.columns));
         }
         let name = component(matrix).map_or("matrix", |(var, _)| var.name());
