@@ -17,15 +17,19 @@ use super::{Context, Result};
 /// Absorbs the zeros of a function.
 pub fn run(function: &mut LoopFunction, context: &Context) -> Result<()> {
     if context.options.algebra {
-        let homes = Homes::of_block(&function.body);
-        let arrays = (0..function.locals.len()).filter(|id| !matches!(function.locals[*id].form, Form::Scalar { .. })).collect();
-        Absorber { homes, arrays }.block(&mut function.body);
+        in_block(&Homes::of_block(&function.body), &function.locals, &mut function.body);
     }
     Ok(())
 }
 
-struct Absorber {
-    homes: Homes,
+/// Absorbs the zeros of a block of a function with these locals.
+pub fn in_block(homes: &Homes, locals: &[Local], block: &mut Block) {
+    let arrays = (0..locals.len()).filter(|id| !matches!(locals[*id].form, Form::Scalar { .. })).collect();
+    Absorber { homes, arrays }.block(block);
+}
+
+struct Absorber<'a> {
+    homes: &'a Homes,
     arrays: Vec<Id>,
 }
 
@@ -52,7 +56,7 @@ impl Clearing {
     }
 }
 
-impl Absorber {
+impl Absorber<'_> {
     fn block(&self, block: &mut Block) {
         block.iter_mut().for_each(|stmt| stmt.blocks_mut().for_each(|inner| self.block(inner)));
         let mut at = 0;

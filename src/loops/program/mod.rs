@@ -188,8 +188,8 @@ pub const LINE: i64 = 64;
 /// The most bytes that are skipped to the next cache line: rooms begin at multiples of eight.
 pub const PADDING: i64 = LINE - 8;
 
-/// A room of literal lengths with at most so many elements is a local array.
-const FEW_ELEMENTS: i64 = 32;
+/// A room of literal lengths with at most so many elements, as a matrix of twelve rows and columns has, is a local array.
+const FEW_ELEMENTS: i64 = 144;
 
 impl Room {
     /// The number of elements of a room that is so small that it is a local array and takes no workspace.

@@ -1,4 +1,4 @@
-//! Rows that are added to an array: four at a time, so that it is read and written once for all of them.
+//! Rows that are added to an array: four at a time, so that it is read and written once for all of them, or all of a literal number.
 //!
 //! In: a loop over rows with inner loops that add something of each row to the same elements, beside loops of sums. Out: what a
 //! loop of [`Rows`] is made of.
@@ -20,6 +20,9 @@ use crate::loops::analysis::effects::inside;
 use crate::loops::program::*;
 use crate::loops::visit::{each_local, each_part, reads, replace_local, replace_value};
 
+/// All of so many rows go together: each element is then written once.
+const FEW_ROWS: i64 = 16;
+
 /// So many operations at most make a change of an element.
 const CHEAP: usize = 3;
 
@@ -39,13 +42,14 @@ impl Rows<'_> {
         if matches!(count, Value::Index(count) if *count < least) {
             return None;
         }
+        let group = if let Value::Index(few @ ..=FEW_ROWS) = count { *few } else { ROWS };
         let row = Row::of(site, *i, count, body);
-        let parts = parts(body, &|stmt| row.adds(stmt))?;
+        let parts = parts(body, &|stmt| row.adds(stmt, group))?;
         let loops = parts.iter().filter(|part| !matches!(part, Part::Plain(_))).count();
         let is_short = parts.iter().all(|part| part.statements().len() <= FEW_STATEMENTS);
         let is_shared = parts.iter().any(|part| matches!(part, Part::Adds(adds) if adds.shared.contains(&true)));
-        let fits = is_short && is_shared && loops <= MANY_LOOPS && row.goes_beside(&parts, ROWS);
-        fits.then_some(Rows { i: *i, group: ROWS, count, parts, lanes: false, apart: false, algebra: false })
+        let fits = is_short && is_shared && loops <= MANY_LOOPS && row.goes_beside(&parts, group);
+        fits.then_some(Rows { i: *i, group, count, parts, lanes: false, apart: false, algebra: false })
     }
 }
 
@@ -59,8 +63,8 @@ fn names(locals: &[Local], body: &[Stmt]) -> Vec<(Id, Value)> {
 }
 
 impl Row<'_> {
-    /// A loop that adds something of the row to elements.
-    fn adds<'a>(&self, stmt: &'a Stmt) -> Option<Adds<'a>> {
+    /// A loop that adds something of the row to elements, for so many rows at a time.
+    fn adds<'a>(&self, stmt: &'a Stmt, group: i64) -> Option<Adds<'a>> {
         let Stmt::For { i: j, count, body, lanes: Lanes::Any | Lanes::One, .. } = stmt else { return None };
         let own = inside(body);
         let iterations = Iterations { i: *j, count, own: &own, around: self.site.around, ranges: self.site.ranges };
@@ -93,7 +97,7 @@ impl Row<'_> {
                 replace_local(&mut offset, self.i, &plus(Value::Local(self.i), Value::Index(k)));
                 offset
             };
-            (0..ROWS).all(|k| iterations.are_apart(&at(0), &at(k)) && iterations.are_apart(&at(k), &at(0))).then_some(())?;
+            (0..group).all(|k| iterations.are_apart(&at(0), &at(k)) && iterations.are_apart(&at(k), &at(0))).then_some(())?;
             shared.push(is_same);
         }
         Some(Adds { stmt, body, shared })
@@ -141,7 +145,7 @@ fn is_cheap(value: &Value) -> bool {
             | Value::InRow(_)
             | Value::Select(_)
             | Value::Helper(..)
-            | Value::SizeOf(_)
+            | Value::SizeOf(..)
             | Value::Moved { .. }
             | Value::Call(..) => None,
         }

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use crate::ir::Prim;
 use crate::real::Real;
 
+use crate::loops::absorb_zeros;
 use crate::loops::analysis::bounds::Around;
 use crate::loops::analysis::homes::Homes;
 use crate::loops::program::ranges::Ranges;
@@ -71,6 +72,7 @@ impl Jammer<'_> {
     /// many, so that enough are left to share.
     fn block(&mut self, block: &mut Block, parallel: bool) {
         let mut out = Vec::new();
+        let mut is_whole = false;
         for mut stmt in std::mem::take(block) {
             self.around.note(&stmt, self.locals);
             let shared = parallel && !matches!(stmt, Stmt::For { .. });
@@ -90,12 +92,17 @@ impl Jammer<'_> {
             match rows.filter(|rows| self.ranges.of(rows.count).1 >= i128::from(rows.group)) {
                 Some(rows) => {
                     out.extend(settled.into_iter().flatten());
+                    is_whole |= matches!(rows.count, Value::Index(count) if *count <= rows.group);
                     Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out);
                 }
                 None => out.push(stmt),
             }
         }
         *block = out;
+        // each element now gets one sum
+        if is_whole && self.algebra {
+            absorb_zeros::in_block(self.homes, self.locals, block);
+        }
     }
 }
 
@@ -192,13 +199,18 @@ impl Rows<'_> {
             out.push(Stmt::Declare { id: groups, init: Some(index(Prim::Div, self.count.clone(), group.clone())) });
             (Value::Local(groups), index(Prim::Rem, self.count.clone(), group.clone()))
         };
-        let first = index(Prim::Mul, Value::Local(self.i), group.clone());
+        let is_one = groups == Value::Index(1);
+        let first = if is_one { Value::Index(0) } else { index(Prim::Mul, Value::Local(self.i), group.clone()) };
         let group_body = if self.lanes {
             self.in_lanes(&first, locals, ranges)
         } else {
             self.side_by_side((0..self.group).map(|k| plus(first.clone(), Value::Index(k))).collect(), locals, ranges)
         };
-        out.push(repeat(self.i, groups.clone(), group_body, self.apart));
+        if is_one {
+            out.extend(group_body);
+        } else {
+            out.push(repeat(self.i, groups.clone(), group_body, self.apart));
+        }
         if rest == Value::Index(0) {
             return;
         }
@@ -420,7 +432,9 @@ impl Copy {
             Value::Select(parts) => Value::Select(Box::new([self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])])),
             Value::InRow(parts) => Value::in_row(self.value(&parts[0]), self.value(&parts[1]), self.value(&parts[2])),
             Value::Helper(name, args) => Value::Helper(name, all(args)),
-            Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(_) | Value::Moved { .. } | Value::Call(..) => value.clone(),
+            Value::Double(_) | Value::Index(_) | Value::Bool(_) | Value::SizeOf(..) | Value::Moved { .. } | Value::Call(..) => {
+                value.clone()
+            }
         }
     }
 }
