@@ -318,15 +318,14 @@ impl Printer<'_> {
             [index] => format!("{name} {array} {} {}", self.flat(index, ATOM), self.flat(value, ATOM)),
             _ if !self.source => format!("{name} {array} [{}] {}", self.items(indices, OPEN, ", "), self.flat(value, ATOM)),
             _ => {
-                let indices: Vec<String> = indices.iter().map(|index| self.flat(index, OPEN)).collect();
-                let mut text = String::new();
+                let mut heads = Vec::new();
                 let mut row = array;
                 for (k, index) in indices.iter().enumerate() {
                     let name = if k + 1 == indices.len() { name } else { Change::Replace.name() };
-                    text += &format!("{name} {row} ({index}) (");
-                    row = format!("{row}[{index}]");
+                    heads.push(format!("{name} {row} {} ", self.flat(index, ATOM)));
+                    row = format!("{row}[{}]", self.flat(index, OPEN));
                 }
-                format!("{text}{}{}", self.flat(value, OPEN), ")".repeat(indices.len()))
+                format!("{}{}{}", heads.join("("), self.flat(value, ATOM), ")".repeat(heads.len() - 1))
             }
         }
     }

@@ -436,6 +436,15 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     ("collect-build", "ifold (fun a i -> accumulate a (i + 1) x) v (length v)", ""),
     (
+        "collect-swap",
+        "ifold (fun a i -> ifold (fun b j -> update b j (accumulate b[j] i M[j][i])) a (length M)) M (matrixCols M)",
+        "ifold (fun a j -> ifold (fun b i -> update b j (accumulate b[j] i M[j][i])) a (matrixCols M)) M (length M)",
+    ),
+    ("collect-swap", "ifold (fun a i -> ifold (fun b j -> update b i (accumulate b[i] j x)) a (matrixCols M)) M (length M)", ""),
+    ("collect-swap", "ifold (fun a i -> ifold (fun b j -> update b j (accumulate b[j] i x)) a i) M (matrixCols M)", ""),
+    ("topdown if-equal", "build n (fun i -> if i = k then v[k] * x else v[i] * x)", "build n (fun i -> v[i] * x)"),
+    ("topdown if-equal", "build n (fun i -> if i = k then v[k] * x else w[i] * x)", ""),
+    (
         "collect-shifted",
         "ifold (fun a i -> if 0 < i then accumulate a (i - 1) (x * double i) else a) v (length v)",
         "build (length v) (fun j -> let sum = v[j] in if j + 1 < length v then let i = j + 1 in if 0 < i then sum + x * double i else sum else sum)",
@@ -533,6 +542,16 @@ const RULES: &[(&str, &str, &str)] = &[
         "",
     ),
     ("fold-share", "ifold (fun s i -> let t = sin v[i] in (accumulate (fst s) i t, accumulate (snd s) 0 t)) (v, v) (length v)", ""),
+    (
+        "fold-share",
+        "ifold (fun s i -> ifold (fun t j -> let w = M[i][j] in (update (fst t) i (accumulate (fst t)[i] j w), update (snd t) i (accumulate (snd t)[i] j (x * w)))) s (matrixCols M)) (M, M) (length M)",
+        "let s_1 = ifold (fun s i -> ifold (fun t j -> let w = M[i][j] in update t i (accumulate t[i] j w)) s (matrixCols M)) M (length M) in let s_3 = ifold (fun s_2 i_1 -> ifold (fun t_1 j_1 -> let w_1 = M[i_1][j_1] in update t_1 i_1 (accumulate t_1[i_1] j_1 (x * w_1))) s_2 (matrixCols M)) M (length M) in (s_1, s_3)",
+    ),
+    (
+        "fold-share",
+        "ifold (fun s i -> ifold (fun t j -> let w = sin M[i][j] in (update (fst t) i (accumulate (fst t)[i] j w), update (snd t) i (accumulate (snd t)[i] j (x * w)))) s (matrixCols M)) (M, M) (length M)",
+        "",
+    ),
     (
         "topdown fold-merge",
         "[ifold (fun s i -> s + v[i]) 0.0 n, ifold (fun s i -> s + v[i] * v[i]) 0.0 n]",

@@ -7,6 +7,8 @@
 //!     accumulate (accumulate a i x) i y                        →  accumulate a i (x + y)
 //!     update a i a[i]                                          →  a
 //!     ifold (fun a i -> accumulate a i e) z n                  →  build n (fun i -> z[i] + e)
+//!     ifold (fun a i -> ifold (fun b j -> accumulate b [j, i] e) a m) z n
+//!       →  ifold (fun a j -> ifold (fun b i -> accumulate b [j, i] e) a n) z m
 //!     ifold (fun a i -> ifold (fun b j -> accumulate b [i, j] e) a m) z n
 //!       →  build n (fun i -> ifold (fun r j -> accumulate r j e) z[i] m)
 //!
@@ -27,6 +29,8 @@ use super::unroll::SEVERAL;
 rules! {
     "collect-build" Loop Normalisation @ Fold: "ifold (fun a i -> accumulate a i e) z n -> build n (fun i -> z[i] + e)"
         if ["a is not free in e", "n is the length of z", "no row is copied"] => collect_build;
+    "collect-swap" Loop Normalisation @ Fold: "ifold (fun a i -> ifold (fun b j -> accumulate b [j, i] e) a m) z n -> ifold (fun a j -> ifold (fun b i -> accumulate b [j, i] e) a n) z m"
+        if ["a is not free in e", "e total", "m is the length of z, and n of its rows"] => collect_swap;
     "update-array" Fusion Fusion @ Any: "update [a, b] 0 x -> [x, b]" if ["no work is duplicated"] => update_array;
     "get-update" Fusion Fusion @ Get: "(update a i x)[i] -> x" if ["0 <= i && i < length a"] => get_update;
     "update-update" Fusion Fusion @ Any: "accumulate (update a i x) i y -> update a i (x + y)" if ["x total, or kept"] => update_update;
@@ -141,7 +145,7 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let row = acc.renewed(element.as_ref().clone());
-    let step = element_of(body, acc, i, &row, facts)?;
+    let step = element_of(body, acc, i, &row, &|holds, value| facts.require("a is not free in e", holds, value))?;
     let is_whole = Size::try_of_expr(n).is_some_and(|count| count == *length);
     facts.require("n is the length of z", is_whole, n)?;
     let copies = element.has_array() && !matches!(init.term(), Term::Build { .. }) && keeps_part(&step, &row);
@@ -159,6 +163,44 @@ fn collect_build(expr: &Expr, facts: &Facts) -> Option<Expr> {
     Some(if matches!(init.term(), Term::Build { .. }) { rows(copy(init)) } else { Expr::bind("z", init.clone(), rows) })
 }
 
+/// A matrix whose elements each get one change, column by column: row by row, as `collect-build` takes them.
+fn collect_swap(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::Fold { n, acc, i, body, init } = expr.term() else { return None };
+    let Term::Fold { n: m, acc: inner, i: j, body: step, init: before } = body.term() else { return None };
+    let dims = acc.ty().dims();
+    let is = |expr: &Expr, var: &Var| matches!(expr.term(), Term::Var(own) if own == var);
+    if !is(before, acc) || dims.len() != 2 || mentions(m, i) || mentions(m, acc) {
+        return None;
+    }
+    // one change of the element (j, i), in each iteration
+    let (mut lets, mut rest) = (Vec::new(), step);
+    while let Term::Let(x, value, body) = rest.term() {
+        lets.push((x, value));
+        rest = body;
+    }
+    let Term::Update(_, parts) = rest.term() else { return None };
+    let Updated { array, indices: [row, column], value } = Updated::of(parts)? else { return None };
+    if !is(array, inner) || !is(row, j) || !is(column, i) {
+        return None;
+    }
+    let is_whole = [(m, &dims[0]), (n, &dims[1])].iter().all(|(count, length)| Size::try_of_expr(count).as_ref() == Some(*length));
+    facts.require("m is the length of z, and n of its rows", is_whole, n)?;
+    let mut inside = facts.clone();
+    inside.enter_accumulator(acc);
+    inside.enter_loop(i, n);
+    inside.enter_accumulator(inner);
+    inside.enter_loop(j, m);
+    for (x, computed) in lets.iter().map(|(x, value)| (Some(*x), *value)).chain([(None, value)]) {
+        facts.require("a is not free in e", !mentions(computed, inner) && !mentions(computed, acc), computed)?;
+        facts.require("e total", inside.is_total(computed), computed)?;
+        if let Some(x) = x {
+            inside.enter_let(x, computed);
+        }
+    }
+    let rows = Expr::fold_with(n.clone(), inner.clone(), i.clone(), step.clone(), Expr::var(acc));
+    Some(Expr::fold_with(m.clone(), acc.clone(), j.clone(), rows, init.clone()))
+}
+
 /// Whether elements of a row stay as they are: what was a write to some of them would become a copy of the row.
 fn keeps_part(expr: &Expr, row: &Var) -> bool {
     match expr.term() {
@@ -174,19 +216,30 @@ fn keeps_part(expr: &Expr, row: &Var) -> bool {
     }
 }
 
+/// Whether each step of a fold over an array changes its own element alone.
+pub fn changes_own_element(fold: &Expr) -> bool {
+    let Term::Fold { acc, i, body, .. } = fold.term() else { return false };
+    let Type::Array(element, _) = acc.ty() else { return false };
+    let row = acc.renewed(element.as_ref().clone());
+    element_of(body, acc, i, &row, &|holds, _| holds.then_some(())).is_some()
+}
+
+/// Whether what a step computes may be used, which is free of the array or not.
+type Granted<'a> = &'a dyn Fn(bool, &Expr) -> Option<()>;
+
 /// What a step makes of its own element of the array, which is `row` before; `None` where it does anything else with it.
-fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Option<Expr> {
+fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, free: Granted) -> Option<Expr> {
     match expr.term() {
         Term::Var(var) if var == array => Some(Expr::var(row)),
         Term::Let(var, value, body) => {
-            facts.require("a is not free in e", !mentions(value, array), value)?;
-            Some(Expr::let_(var.clone(), value.clone(), element_of(body, array, i, row, facts)?))
+            free(!mentions(value, array), value)?;
+            Some(Expr::let_(var.clone(), value.clone(), element_of(body, array, i, row, free)?))
         }
         Term::If(cond, a, b) if !mentions(cond, array) => {
-            Some(Expr::if_(cond.clone(), element_of(a, array, i, row, facts)?, element_of(b, array, i, row, facts)?))
+            Some(Expr::if_(cond.clone(), element_of(a, array, i, row, free)?, element_of(b, array, i, row, free)?))
         }
         Term::Check { cond, status, body } if !mentions(cond, array) => {
-            Some(Expr::check(cond.clone(), *status, element_of(body, array, i, row, facts)?))
+            Some(Expr::check(cond.clone(), *status, element_of(body, array, i, row, free)?))
         }
         Term::Update(change, parts) => {
             let Updated { array: before, indices, value } = Updated::of(parts)?;
@@ -194,8 +247,8 @@ fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Op
             if !matches!(first.term(), Term::Var(var) if var == i) {
                 return None;
             }
-            facts.require("a is not free in e", !mentions(value, array) && rest.iter().all(|index| !mentions(index, array)), value)?;
-            let before = element_of(before, array, i, row, facts)?;
+            free(!mentions(value, array) && rest.iter().all(|index| !mentions(index, array)), value)?;
+            let before = element_of(before, array, i, row, free)?;
             match (rest, change) {
                 ([], Change::Replace) => Some(value.clone()),
                 ([], Change::Add) if value.ty() == &Type::Double => Some(Expr::prim(Prim::Add, vec![before, value.clone()])),
@@ -210,9 +263,9 @@ fn element_of(expr: &Expr, array: &Var, i: &Var, row: &Var, facts: &Facts) -> Op
             }
         }
         Term::Fold { n, acc, i: j, body, init } if !mentions(n, array) && !mentions(body, array) => {
-            let first = element_of(init, array, i, row, facts)?;
+            let first = element_of(init, array, i, row, free)?;
             let inner = acc.renewed(row.ty().clone());
-            let step = element_of(body, acc, i, &inner, facts)?;
+            let step = element_of(body, acc, i, &inner, free)?;
             Some(Expr::fold_with(n.clone(), inner, j.clone(), step, first))
         }
         _ => None,

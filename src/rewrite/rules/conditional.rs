@@ -17,6 +17,7 @@ rules! {
     "if-true" ["001 Fig. 8d"]    Conditional @ If: "if true then a else b -> a";
     "if-false" ["001 Fig. 8d"]   Conditional @ If: "if false then a else b -> b";
     "if-same" ["001 Fig. 8d"]    Conditional @ If: "if c then a else a -> a";
+    "if-equal"   Conditional @ If: "if i = k then a[k/i] else a -> a" if ["what is substituted for its equal is an Index"] => if_equal;
     "if-not"     Conditional @ If: "if not c then a else b -> if c then b else a";
     "if-ne"      Conditional @ If: "if a <> b then c else d -> if a = b then d else c";
     "if-and"     Conditional @ If: "if c && d then a else b -> if c then (if d then a else b) else b if atomic b";
@@ -56,6 +57,21 @@ fn if_assume(expr: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     Some(Expr::bool(facts.decide(expr)?))
+}
+
+/// Branches that are the same where two Indexes are.
+fn if_equal(expr: &Expr, facts: &Facts) -> Option<Expr> {
+    let Term::If(c, a, b) = expr.term() else { return None };
+    let (i, k) = facts.equality(c)?;
+    let is_like = |i: Var, k: Expr| {
+        let equal = [(i, k)];
+        same(&substitute(a, &equal), &substitute(b, &equal))
+    };
+    if a.node_count() != b.node_count() || !is_like(i.clone(), k) {
+        return None;
+    }
+    facts.require("what is substituted for its equal is an Index", matches!(i.ty(), Type::Index(_)), c)?;
+    Some(b.clone())
 }
 
 /// Whether every variable of a term occurs in another one, as it must where the term does.

@@ -16,6 +16,7 @@ use crate::rewrite::facts::Facts;
 use crate::rewrite::needs;
 use crate::rewrite::product::is_cheap;
 
+use super::collect::changes_own_element;
 use super::rules;
 
 rules! {
@@ -122,33 +123,29 @@ fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
     if !fold.body.has_updates() {
         return None;
     }
-    let results = results(fold.body)?;
-    let lets: Vec<(&Var, &Expr)> = spine_lets(fold.body).collect();
     let Type::Tuple(parts) = expr.ty() else { return None };
-    let is_whole = |j: usize| parts[j].dims().first().is_some_and(|length| Size::try_of_expr(fold.n).as_ref() == Some(length));
-    if !(0..fold.width).all(|j| is_own_element(&fold, &results[j], j) && is_whole(j)) {
+    let count = Size::try_of_expr(fold.n)?;
+    let all: Components = (0..fold.width).collect();
+    let collects = |k: &usize| {
+        let alone = Components::from([*k]);
+        parts[*k].dims().first() == Some(&count)
+            && fold.closure(alone.clone()).as_ref() == Some(&alone)
+            && changes_own_element(&fold.only(&alone))
+    };
+    if !all.iter().all(collects) {
         return None;
     }
-    let all: Components = (0..fold.width).collect();
-    let work = |step: &Expr| -> Vec<Var> { spine_lets(step).filter(|(_, value)| !is_cheap(value)).map(|(x, _)| x.clone()).collect() };
+    let results = results(fold.body);
     all.iter().find_map(|k| {
         let others: Components = all.iter().copied().filter(|other| other != k).collect();
         let alone = Components::from([*k]);
-        if fold.closure(alone.clone())? != alone || fold.closure(others.clone())? != others {
-            return None;
-        }
         let needed = without_dead_lets(&select(fold.body, &alone));
         let alone = fold.only(&alone);
         let a = Var::named(fold.acc.full_name().only(&[*k].into()), alone.ty().clone());
-        let w = collected(&fold, &results[*k], *k);
-        let given = |x: &Var, value: &Expr| match w {
-            Some(w) if w == x => Expr::get(Expr::var(&a), Expr::var(fold.i)),
-            Some(_) | None => value.clone(),
-        };
-        let body =
-            lets.iter().rev().fold(Expr::tuple(results.to_vec()), |step, (x, value)| Expr::let_((*x).clone(), given(x, value), step));
-        let rest = work(&without_dead_lets(&select(&body, &others)));
-        let is_twice = work(&needed).iter().any(|x| rest.contains(x));
+        let w = results.and_then(|results| collected(&fold, results.get(*k)?, *k));
+        let body = w.map_or_else(|| fold.body.clone(), |w| given(fold.body, w, &Expr::get(Expr::var(&a), Expr::var(fold.i))));
+        let twice = work(&without_dead_lets(&select(&body, &others)));
+        let is_twice = work(&needed).iter().any(|x| twice.contains(x));
         facts.require("no work is done twice", !is_twice, fold.body)?;
         let rest = Fold { body: &body, ..fold }.only(&others);
         let whole = Expr::bind(fold.acc.full_name().only(&others), rest, |rest| {
@@ -172,14 +169,6 @@ fn collected<'a>(fold: &Fold<'a>, result: &'a Expr, k: usize) -> Option<&'a Var>
     }
 }
 
-/// Whether a step does no more with component k than change its own element, or numbers in it.
-fn is_own_element(fold: &Fold, result: &Expr, k: usize) -> bool {
-    let Term::Update(_, parts) = result.term() else { return false };
-    let Some(Updated { array, indices: [index, ..], .. }) = Updated::of(parts) else { return false };
-    let is = |term: &Expr, var: &Var| matches!(term.term(), Term::Var(other) if other == var);
-    matches!(array.term(), Term::Proj(state, own) if *own == k && is(state, fold.acc)) && is(index, fold.i)
-}
-
 /// The components that a step gives behind its lets.
 fn results(body: &Expr) -> Option<&[Expr]> {
     let mut rest = body;
@@ -189,14 +178,21 @@ fn results(body: &Expr) -> Option<&[Expr]> {
     if let Term::Tuple(parts) = rest.term() { Some(parts) } else { None }
 }
 
-/// The lets of a step.
-fn spine_lets(body: &Expr) -> impl Iterator<Item = (&Var, &Expr)> {
-    let mut rest = body;
-    std::iter::from_fn(move || {
-        let Term::Let(x, value, inner) = rest.term() else { return None };
-        rest = inner;
-        Some((x, value))
-    })
+/// A step in which a name of its lets is something else.
+fn given(step: &Expr, name: &Var, value: &Expr) -> Expr {
+    match step.term() {
+        Term::Let(x, own, rest) => Expr::let_(x.clone(), if x == name { value.clone() } else { own.clone() }, given(rest, name, value)),
+        _ => step.clone(),
+    }
+}
+
+/// The names of what a step takes long to compute; `None` stands for names in a loop that it ends in, which are other ones in each copy.
+fn work(step: &Expr) -> Vec<Option<Var>> {
+    match step.term() {
+        Term::Let(x, value, rest) => (!is_cheap(value)).then(|| Some(x.clone())).into_iter().chain(work(rest)).collect(),
+        Term::Fold { body, .. } => work(body).first().map(|_| None).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// `condition`: what the rule's law calls the reason to take it apart.
@@ -332,9 +328,16 @@ pub fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
 /// A tuple-valued step with only the wanted components; a single one stands by itself.
 fn select(body: &Expr, wanted: &Components) -> Expr {
     match body.term() {
-        Term::Let(x, a, b) => Expr::let_(x.clone(), a.clone(), select(b, wanted)),
+        Term::Let(x, a, b) => match select(b, wanted) {
+            rest if matches!(rest.term(), Term::Var(y) if y == x) => a.clone(),
+            rest => Expr::let_(x.clone(), a.clone(), rest),
+        },
         Term::If(c, a, b) => Expr::if_(c.clone(), select(a, wanted), select(b, wanted)),
         Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, wanted)),
+        Term::Fold { .. } => match fold(body) {
+            Some(inner) if inner.width > wanted.len() && inner.closure(wanted.clone()).as_ref() == Some(wanted) => inner.only(wanted),
+            Some(_) | None => component_tuple(body, wanted),
+        },
         _ => component_tuple(body, wanted),
     }
 }

@@ -238,6 +238,16 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
         }
         "beta" => g.call(),
         "if-assume" => Expr::if_(g.boolean(1), Expr::if_(g.boolean(0), g.double(1), g.double(1)), g.double(1)),
+        "if-equal" => {
+            let n = g.count();
+            loop_of(g, n, |g| {
+                let (i, e) = (g.innermost().clone(), g.double(2));
+                let k = if g.below(2) == 0 { Expr::index(g.below(3) as i64) } else { g.index(0) };
+                let at_k = crate::ir::subst::substitute(&e, &[(i.clone(), k.clone())]);
+                let other = if g.below(4) == 0 { g.double(1) } else { e };
+                Expr::if_(prim(Prim::Eq, Expr::var(&i), k), at_k, other)
+            })
+        }
         "if-float" => match g.below(3) {
             0 => prim(Prim::Mul, Expr::if_(g.boolean(1), double(0.0), g.double(1)), g.double(1)),
             1 => Expr::get(Expr::if_(g.boolean(1), g.vector(1), g.vector(1)), g.index(0)),

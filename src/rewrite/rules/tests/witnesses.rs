@@ -224,6 +224,7 @@ pub const ROWS: &[Row] = &[
     // 8d
     by("if-and", "atomic b", Size, "normalize if-and", "if a && b && c && d && e then x else sin (y * y * y * y * y * y * y * y * y)"),
     row("if-assume", "what is substituted for its equal is an Index", Wrong, "if x = y then x + max (1.0 / y) 0.0 else 0.0"),
+    row("if-equal", "what is substituted for its equal is an Index", Wrong, "if x = y then max (1.0 / y) 0.0 else max (1.0 / x) 0.0"),
     by("eq-order", "i is bound in an outer scope", Endless, "repeat (topdown eq-order)", "if k = l then x else y"),
     by(
         "if-float",
@@ -301,6 +302,24 @@ pub const ROWS: &[Row] = &[
     row("collect-build", "a is not free in e", Scope, "ifold (fun a i -> accumulate a i a[0]) v (length v)"),
     row("collect-build", "no row is copied", Work, "ifold (fun b k -> ifold (fun a i -> update a i (update a[i] 0 x)) b (length b)) M 9"),
     row("collect-build", "n is the length of z", Wrong, "ifold (fun a i -> accumulate a i x) v 1"),
+    row(
+        "collect-swap",
+        "a is not free in e",
+        Wrong,
+        "ifold (fun a i -> ifold (fun b j -> update b j (accumulate b[j] i (x * b[0][matrixCols M - 1]))) a (length M)) M (matrixCols M)",
+    ),
+    row(
+        "collect-swap",
+        "e total",
+        Status,
+        "ifold (fun a i -> ifold (fun b j -> update b j (accumulate b[j] i (double (1 / (1 - i)) + (if j = 1 then v[99] else 0.0)))) a (length M)) M (matrixCols M)",
+    ),
+    row(
+        "collect-swap",
+        "m is the length of z, and n of its rows",
+        Idle,
+        "ifold (fun a i -> ifold (fun b j -> update b j (accumulate b[j] i x)) a (length M)) M 1",
+    ),
     row("collect-shifted", "a is not free in e", Scope, "ifold (fun a i -> if 0 < i then accumulate a (i - 1) a[0] else a) v (length v)"),
     row("collect-shifted", "e total", Lost, "ifold (fun a i -> let y = v[k] in if 0 < i then accumulate a (i - 1) y else a) v (length v)"),
     row("collect-shifted", "0 <= i + c && i + c < length z", Lost, "ifold (fun a i -> accumulate a (i + 1) x) v (length v)"),

@@ -62,7 +62,25 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 if g.below(2) == 0 { Expr::if_(g.boolean(1), changed, a) } else { changed }
             })
         }
+        "collect-swap" => {
+            let matrix = g.param("M");
+            let n = if g.below(4) == 0 { g.count() } else { Expr::dim(matrix.clone(), 1) };
+            let change = if g.below(3) == 0 { Change::Replace } else { Change::Add };
+            Expr::fold(n, "a", "i", matrix.clone(), |a, i| {
+                Expr::fold(Expr::dim(matrix.clone(), 0), "b", "j", a, |b, j| {
+                    let own = Expr::get(Expr::get(matrix.clone(), j.clone()), i.clone());
+                    let e = Expr::prim(Prim::Mul, vec![own, g.double(1)]);
+                    let at = vec![j, i.clone()];
+                    let product = |w: Expr| Expr::prim(Prim::Mul, vec![w.clone(), w]);
+                    let named = |w: Expr| Expr::update(change, b.clone(), at.clone(), product(w));
+                    if g.below(2) == 0 { Expr::update(change, b, at, e) } else { Expr::bind("w", e, named) }
+                })
+            })
+        }
         "fold-share" => {
+            if g.below(3) == 0 {
+                return Some(matrices(g));
+            }
             let z = g.vector(0);
             let n = Expr::dim(z.clone(), 0);
             let zeros = if g.below(4) == 0 { z.clone() } else { Expr::build(n.clone(), "j", |_| Expr::double(0.0)) };
@@ -138,6 +156,21 @@ fn chosen_sums(g: &mut Generator, step: impl Fn(&mut Generator, Expr, Expr) -> E
                 1 => Expr::if_(g.boolean(1), first, s),
                 _ => first,
             }
+        })
+    })
+}
+
+/// Two matrices to whose elements the steps of two loops add numbers that they share.
+fn matrices(g: &mut Generator) -> Expr {
+    let matrix = g.param("M");
+    let zeros = Expr::build(Expr::dim(matrix.clone(), 0), "r", |_| Expr::build(Expr::dim(matrix.clone(), 1), "c", |_| Expr::double(0.0)));
+    Expr::fold(Expr::dim(matrix.clone(), 0), "s", "i", Expr::tuple(vec![zeros, matrix.clone()]), |s, i| {
+        Expr::fold(Expr::dim(matrix.clone(), 1), "t", "j", s, |t, j| {
+            let first = Expr::get(Expr::get(matrix.clone(), i.clone()), j.clone());
+            Expr::bind("w", Expr::prim(Prim::Mul, vec![first, g.double(1)]), |w| {
+                let at = |at: usize, e: Expr| Expr::update(Change::Add, Expr::proj(t.clone(), at), vec![i.clone(), j.clone()], e);
+                Expr::tuple(vec![at(0, w.clone()), at(1, Expr::prim(Prim::Neg, vec![w]))])
+            })
         })
     })
 }
