@@ -39,11 +39,15 @@ struct Fold<'a> {
     body: &'a Expr,
     init: &'a Expr,
     width: usize,
+    /// Whether a loop that the step ends in is taken apart as well, which takes time.
+    inner: bool,
 }
 
 fn fold(expr: &Expr) -> Option<Fold<'_>> {
     match (expr.term(), expr.ty()) {
-        (Term::Fold { n, acc, i, body, init }, Type::Tuple(parts)) => Some(Fold { n, acc, i, body, init, width: parts.len() }),
+        (Term::Fold { n, acc, i, body, init }, Type::Tuple(parts)) => {
+            Some(Fold { n, acc, i, body, init, width: parts.len(), inner: false })
+        }
         _ => None,
     }
 }
@@ -119,18 +123,16 @@ fn fold_apart(expr: &Expr, facts: &Facts) -> Option<Expr> {
 /// Components that each step changes at its own index become arrays of their own. Where one collects the values of a name, the
 /// others have them from it.
 fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let fold = fold(expr)?;
-    if !fold.body.has_updates() {
-        return None;
-    }
+    let fold = Fold { inner: true, ..fold(expr)? };
     let Type::Tuple(parts) = expr.ty() else { return None };
     let count = Size::try_of_expr(fold.n)?;
+    if !fold.body.has_updates() || !parts.iter().all(|part| part.dims().first() == Some(&count)) || !updates_only_at(fold.body, fold.i) {
+        return None;
+    }
     let all: Components = (0..fold.width).collect();
     let collects = |k: &usize| {
         let alone = Components::from([*k]);
-        parts[*k].dims().first() == Some(&count)
-            && fold.closure(alone.clone()).as_ref() == Some(&alone)
-            && changes_own_element(&fold.only(&alone))
+        fold.closure(alone.clone()).as_ref() == Some(&alone) && changes_own_element(&fold.only(&alone))
     };
     if !all.iter().all(collects) {
         return None;
@@ -139,12 +141,12 @@ fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
     all.iter().find_map(|k| {
         let others: Components = all.iter().copied().filter(|other| other != k).collect();
         let alone = Components::from([*k]);
-        let needed = without_dead_lets(&select(fold.body, &alone));
+        let needed = without_dead_lets(&select(fold.body, &alone, true));
         let alone = fold.only(&alone);
         let a = Var::named(fold.acc.full_name().only(&[*k].into()), alone.ty().clone());
         let w = results.and_then(|results| collected(&fold, results.get(*k)?, *k));
         let body = w.map_or_else(|| fold.body.clone(), |w| given(fold.body, w, &Expr::get(Expr::var(&a), Expr::var(fold.i))));
-        let twice = work(&without_dead_lets(&select(&body, &others)));
+        let twice = work(&without_dead_lets(&select(&body, &others, true)));
         let is_twice = work(&needed).iter().any(|x| twice.contains(x));
         facts.require("no work is done twice", !is_twice, fold.body)?;
         let rest = Fold { body: &body, ..fold }.only(&others);
@@ -155,6 +157,17 @@ fn fold_share(expr: &Expr, facts: &Facts) -> Option<Expr> {
         });
         Some(Expr::let_(a.clone(), alone, whole))
     })
+}
+
+/// Whether all updates in a step are of elements with this index.
+fn updates_only_at(step: &Expr, i: &Var) -> bool {
+    if let Term::Update(_, parts) = step.term() {
+        let is_own = |at: &Expr| matches!(at.term(), Term::Var(var) if var == i);
+        if !Updated::of(parts).and_then(|update| update.indices.first()).is_some_and(is_own) {
+            return false;
+        }
+    }
+    !step.has_updates() || step.term().children().all(|child| updates_only_at(child, i))
 }
 
 /// The name whose value each step adds to its own element of component k, which begins with zeros.
@@ -257,7 +270,7 @@ impl Fold<'_> {
     fn closure(&self, mut wanted: Components) -> Option<Components> {
         loop {
             let mut needed = wanted.clone();
-            let step = select(self.body, &wanted);
+            let step = select(self.body, &wanted, self.inner);
             if !projections(&without_dead_lets(&step), self.acc, &mut needed) {
                 return None;
             }
@@ -287,7 +300,7 @@ impl Fold<'_> {
                 if wanted.len() == 1 { Expr::var(&acc) } else { Expr::proj(Expr::var(&acc), position - 1) }
             })
             .collect();
-        let step = without_dead_lets(&select(self.body, wanted));
+        let step = without_dead_lets(&select(self.body, wanted, self.inner));
         let body = project(&step, self.acc, &parts);
         // binders of the original may stay in use beside this loop
         freshen(&Expr::fold_with(self.n.clone(), acc, self.i.clone(), body, init))
@@ -325,17 +338,17 @@ pub fn project(expr: &Expr, x: &Var, parts: &[Expr]) -> Expr {
     }
 }
 
-/// A tuple-valued step with only the wanted components; a single one stands by itself.
-fn select(body: &Expr, wanted: &Components) -> Expr {
+/// A tuple-valued step with only the wanted components; a single one stands by itself. `inner`: also of a loop that it ends in.
+fn select(body: &Expr, wanted: &Components, inner: bool) -> Expr {
     match body.term() {
-        Term::Let(x, a, b) => match select(b, wanted) {
+        Term::Let(x, a, b) => match select(b, wanted, inner) {
             rest if matches!(rest.term(), Term::Var(y) if y == x) => a.clone(),
             rest => Expr::let_(x.clone(), a.clone(), rest),
         },
-        Term::If(c, a, b) => Expr::if_(c.clone(), select(a, wanted), select(b, wanted)),
-        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, wanted)),
-        Term::Fold { .. } => match fold(body) {
-            Some(inner) if inner.width > wanted.len() && inner.closure(wanted.clone()).as_ref() == Some(wanted) => inner.only(wanted),
+        Term::If(c, a, b) => Expr::if_(c.clone(), select(a, wanted, inner), select(b, wanted, inner)),
+        Term::Check { cond, status, body } => Expr::check(cond.clone(), *status, select(body, wanted, inner)),
+        Term::Fold { .. } if inner => match fold(body).map(|fold| Fold { inner, ..fold }) {
+            Some(fold) if fold.closure(wanted.clone()).as_ref() == Some(wanted) => fold.only(wanted),
             Some(_) | None => component_tuple(body, wanted),
         },
         _ => component_tuple(body, wanted),
