@@ -542,6 +542,12 @@ const RULES: &[(&str, &str, &str)] = &[
         "",
     ),
     ("fold-share", "ifold (fun s i -> let t = sin v[i] in (accumulate (fst s) i t, accumulate (snd s) 0 t)) (v, v) (length v)", ""),
+    // the sum is no longer t
+    (
+        "fold-share",
+        "ifold (fun s i -> let t = sin v[i] in (accumulate (if x > 0.0 then update (fst s) i x else fst s) i t, accumulate (snd s) i (x * t))) (build (length v) (fun j -> 0.0), v) (length v)",
+        "",
+    ),
     (
         "fold-share",
         "ifold (fun s i -> ifold (fun t j -> let w = M[i][j] in (update (fst t) i (accumulate (fst t)[i] j w), update (snd t) i (accumulate (snd t)[i] j (x * w)))) s (matrixCols M)) (M, M) (length M)",

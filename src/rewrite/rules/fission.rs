@@ -173,11 +173,12 @@ fn updates_only_at(step: &Expr, i: &Var) -> bool {
 /// The name whose value each step adds to its own element of component k, which begins with zeros.
 fn collected<'a>(fold: &Fold<'a>, result: &'a Expr, k: usize) -> Option<&'a Var> {
     let Term::Update(Change::Add, parts) = result.term() else { return None };
-    let Updated { indices, value, .. } = Updated::of(parts)?;
+    let Updated { array, indices, value } = Updated::of(parts)?;
+    let is_unchanged = matches!(array.term(), Term::Proj(state, own) if *own == k && matches!(state.term(), Term::Var(var) if var == fold.acc));
     let first = component_tuple(fold.init, &[k].into());
     let is_zeros = matches!(first.term(), Term::Build { body, .. } if is_number(body, 0.0));
     match value.term() {
-        Term::Var(w) if indices.len() == 1 && is_zeros => Some(w),
+        Term::Var(w) if indices.len() == 1 && is_unchanged && is_zeros => Some(w),
         _ => None,
     }
 }

@@ -89,7 +89,14 @@ pub fn instance(g: &mut Generator, rule: &str) -> Option<Expr> {
                 let (w, e) = (g.double(2), if g.below(3) == 0 { Some(g.double(1)) } else { None });
                 Expr::bind("w", w, |w| {
                     let other = e.unwrap_or_else(|| Expr::prim(Prim::Mul, vec![w.clone(), w.clone()]));
-                    let first = Expr::update(Change::Add, Expr::proj(s.clone(), 0), vec![i.clone()], w);
+                    let own = Expr::proj(s.clone(), 0);
+                    // changed before, or not
+                    let own = match g.below(4) {
+                        0 => Expr::if_(g.boolean(1), Expr::update(Change::Replace, own.clone(), vec![i.clone()], g.double(1)), own),
+                        1 => Expr::fold(g.count(), "a", "j", own, |a, _| Expr::update(Change::Add, a, vec![i.clone()], g.double(1))),
+                        _ => own,
+                    };
+                    let first = Expr::update(Change::Add, own, vec![i.clone()], w);
                     Expr::tuple(vec![first, Expr::update(change, Expr::proj(s, 1), vec![i], other)])
                 })
             })
