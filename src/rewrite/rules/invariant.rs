@@ -35,6 +35,9 @@ fn name_of_element(term: &Expr, is_stored: &dyn Fn(&Var) -> bool) -> Option<Name
     }
 }
 
+/// A term with the lets that it needs written out has at most about so many nodes.
+const EXPANDED: usize = 4_000;
+
 /// Loops around a term, with their counts.
 pub(super) type Loops = Vec<(Var, Expr)>;
 
@@ -116,13 +119,13 @@ impl<'a> Search<'a> {
         failing || by_itself && !self.facts.is_total(expr)
     }
 
-    fn expand(&self, expr: &Expr) -> Expr {
-        self.lets.iter().rev().fold(
-            expr.clone(),
-            |expr, (x, value)| {
-                if mentions(&expr, x) { substitute(&expr, &[(x.clone(), value.clone())]) } else { expr }
-            },
-        )
+    /// The term with the lets that it needs written out; `None` where that is too long, as what has names for names can be.
+    fn expand(&self, expr: &Expr) -> Option<Expr> {
+        self.lets.iter().rev().try_fold(expr.clone(), |expr, (x, value)| match expr {
+            expr if expr.node_count() > EXPANDED => None,
+            expr if mentions(&expr, x) => Some(substitute(&expr, &[(x.clone(), value.clone())])),
+            expr => Some(expr),
+        })
     }
 
     fn is_done(&self) -> bool {
@@ -141,11 +144,16 @@ impl<'a> Search<'a> {
         }
         if self.is_free(expr) {
             let fails = !self.lets.is_empty() && self.fails(expr);
-            let expanded = if fails && Work::of(expr).loops == 0 { expr.clone() } else { self.expand(expr) };
-            let loops: Loops = self.loops.iter().filter(|(i, _)| mentions(&expanded, i)).cloned().collect();
+            let expanded = if fails && Work::of(expr).loops == 0 { Some(expr.clone()) } else { self.expand(expr) };
+            let depends = |i: &Var| expanded.as_ref().is_some_and(|expanded| mentions(expanded, i));
+            let loops: Loops = self.loops.iter().filter(|(i, _)| depends(i)).cloned().collect();
             let place = Place { named: named.is_some(), fails };
-            if loops.len() == self.loops.len() && wanted(&expanded, place) {
-                let value = self.behind_conditions(self.expand(&self.names.done_in(expr)));
+            if let Some(expanded) = expanded
+                && loops.len() == self.loops.len()
+                && wanted(&expanded, place)
+                && let Some(value) = self.expand(&self.names.done_in(expr))
+            {
+                let value = self.behind_conditions(value);
                 let (value, ty) = match self.array {
                     None => (Some(value), Some(expr.ty().clone())),
                     Some(array) => {
@@ -184,7 +192,7 @@ impl<'a> Search<'a> {
     pub fn branches(&mut self, expr: &Expr, wanted: Wanted) -> Expr {
         match expr.term() {
             Term::If(cond, then, otherwise) if self.is_free(cond) => {
-                let outside = self.expand(cond);
+                let Some(outside) = self.expand(cond) else { return expr.clone() };
                 if !self.facts.is_total(&outside) || Work::of(&outside).loops > 0 {
                     return expr.clone();
                 }
@@ -251,7 +259,7 @@ impl<'a> Search<'a> {
             return;
         }
         // the lets that the count uses are hoisted too
-        let n = self.expand(n);
+        let Some(n) = self.expand(n) else { return };
         if self.loops.iter().any(|(i, _)| mentions(&n, i)) || !self.facts.is_total(&n) {
             return;
         }
