@@ -11,6 +11,7 @@ pub mod eval;
 pub mod free;
 pub mod in_place;
 pub mod last_use;
+pub mod own_element;
 pub mod prim;
 pub mod print;
 pub mod program;

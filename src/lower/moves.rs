@@ -5,6 +5,7 @@
 
 use crate::ir::in_place::stays;
 use crate::ir::last_use::component;
+use crate::ir::own_element::Place;
 use crate::ir::{Change, Expr, Prim, Term, Type, Var};
 
 use super::view::{ArrayView, Dest, Target};
@@ -156,45 +157,8 @@ fn changes_each<'e>(body: &'e Expr, acc: &Var, path: &[usize]) -> Option<&'e Exp
         tail = rest;
     }
     let part = path.iter().try_fold(tail, |tail, k| if let Term::Tuple(parts) = tail.term() { parts.get(*k) } else { None });
-    let (part, mut element) = (part?, part?);
-    let mut indices: Vec<&Var> = Vec::new();
-    loop {
-        element = match element.term() {
-            Term::Build { i, body, .. } => {
-                indices.push(i);
-                body
-            }
-            Term::Let(_, _, body) => body,
-            _ => break,
-        };
-    }
-    fn is_own(expr: &Expr, acc: &Var, path: &[usize], indices: &[&Var]) -> bool {
-        match (expr.term(), indices.split_last()) {
-            (Term::Get(array, index), Some((last, outer))) => {
-                matches!(index.term(), Term::Var(var) if var == *last) && is_own(array, acc, path, outer)
-            }
-            (_, None) => component(expr).is_some_and(|(var, other)| var == acc && other == path),
-            (_, Some(_)) => false,
-        }
-    }
-    fn count(expr: &Expr, is_own: &dyn Fn(&Expr) -> bool) -> Option<usize> {
-        if is_own(expr) {
-            return Some(1);
-        }
-        let is_loop = matches!(expr.term(), Term::Build { .. } | Term::Fold { .. } | Term::Call(..));
-        if is_loop { None } else { expr.term().children().map(|child| count(child, is_own)).sum() }
-    }
-    let own = count(element, &|expr| is_own(expr, acc, path, &indices));
-    let is_each = !indices.is_empty() && !element.ty().has_array() && own.is_some_and(|own| own > 0 && own == uses(body, acc, path));
-    is_each.then_some(part)
-}
-
-/// How often a component of a variable occurs, alone or within a larger one.
-fn uses(expr: &Expr, acc: &Var, path: &[usize]) -> usize {
-    match component(expr) {
-        Some((var, other)) => usize::from(var == acc && (path.starts_with(&other) || other.starts_with(path))),
-        None => expr.term().children().map(|child| uses(child, acc, path)).sum(),
-    }
+    let place = Place { var: acc, path };
+    part.filter(|part| place.own_reads(part).is_some_and(|own| own > 0 && own == place.uses(body)))
 }
 
 /// Whether each step replaces an element of a component whose index is the step's, or one more, and the component is not used
@@ -225,7 +189,7 @@ pub fn fills(body: &Expr, acc: &Var, i: &Var, k: usize) -> Option<i64> {
     if let Term::Tuple(parts) = rest.term() {
         found = found.or_else(|| parts.iter().find_map(own));
     }
-    found.filter(|_| uses(body, acc, &[k]) == 1)
+    found.filter(|_| Place { var: acc, path: &[k] }.uses(body) == 1)
 }
 
 /// How the pointers of array components move.

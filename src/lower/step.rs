@@ -112,7 +112,7 @@ impl Lowerer<'_> {
                             }
                         }
                         // each element is computed from itself alone
-                        Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. }) => {
+                        Holder::Array { free: None, now, .. } if matches!(part.term(), Term::Build { .. } | Term::Array(_)) => {
                             let (block, ()) = self.nested(|this| this.change_elements(part, &Dest::Array(now.clone())))?;
                             self.place(block);
                         }

@@ -28,26 +28,26 @@ fn steps_by_branch(expr: &Expr) -> Expr {
         return expr.clone();
     }
     let inside = map_children(expr, &mut steps_by_branch);
-    let with = |term: Term| Expr::with_type(term, inside.ty().clone(), inside.span());
-    match inside.term() {
-        Term::Fold { n, acc, i, body, init } => {
-            with(Term::Fold { n: n.clone(), acc: acc.clone(), i: i.clone(), body: by_branch(body), init: init.clone() })
-        }
-        Term::While { state, init, body } => with(Term::While { state: state.clone(), init: init.clone(), body: by_branch(body) }),
-        _ => inside,
-    }
+    let step = match inside.term() {
+        Term::Fold { body, .. } | Term::While { body, .. } => by_branch(body),
+        _ => return inside,
+    };
+    map_children(&inside, &mut |child| match inside.term() {
+        Term::Fold { body, .. } | Term::While { body, .. } if child.is_same(body) => step.clone(),
+        _ => child.clone(),
+    })
 }
 
 /// A step with its end in the branches.
 fn by_branch(step: &Expr) -> Expr {
-    let with = |term: Term| Expr::with_type(term, step.ty().clone(), step.span());
     match step.term() {
         Term::Let(x, value, end) if x.ty().has_array() && value.has_updates() && takes_tail(value, x, end) => {
             ended(&by_branch(value), x, end)
         }
-        Term::Let(x, value, rest) => with(Term::Let(x.clone(), value.clone(), by_branch(rest))),
-        Term::Check { cond, status, body } => with(Term::Check { cond: cond.clone(), status: *status, body: by_branch(body) }),
-        Term::If(cond, a, b) => with(Term::If(cond.clone(), by_branch(a), by_branch(b))),
+        Term::Let(_, _, rest) | Term::Check { body: rest, .. } => {
+            map_children(step, &mut |child| if child.is_same(rest) { by_branch(rest) } else { child.clone() })
+        }
+        Term::If(cond, ..) => map_children(step, &mut |child| if child.is_same(cond) { child.clone() } else { by_branch(child) }),
         _ => step.clone(),
     }
 }

@@ -158,6 +158,25 @@ let powers (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = ifold (fun x t -> vect
 let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
   ifold (fun x t -> build m (fun i -> x[i] * 0.5 + ifold (fun s j -> s + A[i][j] * sin (v[j] + double t)) 0.0 n)) (vectorZeros m) n
 
+let marked (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
+  ifold (fun s i ->
+    let a = build n (fun j -> let t = sin A[i][j] in s[j] * t + t)
+    accumulate a 0 v[0]) v m
+
+/// A matrix whose rows have a name.
+let tables (A: Matrix<m, n>) (v: Vector<n>) : Matrix<m, n> =
+  let (_, t) = ifold (fun (x, s) k ->
+    let a = build m (fun i -> let w = v[k] * double i in build n (fun j -> s[i][j] + w * A[i][j]))
+    (x + 1.0, update a 0 v)) (0.0, A) n
+  t
+
+/// The state is read elsewhere too, or at another index: it stays as it is.
+let read (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
+  ifold (fun s i -> let a = build n (fun j -> s[j] + A[i][j]) in accumulate a 0 s[0]) v m
+
+let shifted (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
+  ifold (fun s i -> let a = build n (fun j -> s[n - 1 - j] + A[i][j]) in accumulate a 0 v[0]) v m
+
 type Root = | Real of Double | None
 
 let rec _scaled (s: Double) (A: Matrix<m, n>) (j: Index) : Double =
@@ -184,7 +203,7 @@ let capped (x: Double) : Double =
   ifold (fun s i -> s + a[i] * ifold (fun u j -> u * a[j]) (double i) (length a)) 0.0 (length a)
 ";
 
-const CHANGED: [(&str, &str); 9] = [
+const CHANGED: [(&str, &str); 11] = [
     ("capped", "name_lengths"),
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
@@ -193,6 +212,8 @@ const CHANGED: [(&str, &str); 9] = [
     ("sums", "store_reciprocals"),
     ("powers", "store_transposes"),
     ("layers", "store_transposes"),
+    ("marked", "change_states"),
+    ("tables", "change_states"),
     ("root", "leave_unset"),
 ];
 
@@ -219,6 +240,10 @@ fn each_pass_changes_what_it_looks_for() {
             .collect();
         assert_eq!(found, [pass], "{entry}");
     }
+    for entry in ["read", "shifted"] {
+        let as_it_was = |(_, after): &(_, Program)| after.functions[entry].body.is_same(&program.functions[entry].body);
+        assert!(planned(program).iter().all(as_it_was), "{entry}");
+    }
     let disabled = PLANNERS.iter().map(|planner| planner.name.to_string()).collect();
     let (same, times) = plan::plan(program, &plan::Options { algebra: true, disabled }, "").expect("well-formed");
     assert_eq!(times.len(), PLANNERS.len());
@@ -226,7 +251,8 @@ fn each_pass_changes_what_it_looks_for() {
     let counts = Mutex::new(Counts::default());
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {
-        let with_vector = ["ranges", "quotients", "sums", "layers", "stepped"].map(|entry| (entry.to_string(), words(&[matrix, vector])));
+        let with_vector = ["ranges", "quotients", "sums", "layers", "stepped", "marked", "tables", "read", "shifted"]
+            .map(|entry| (entry.to_string(), words(&[matrix, vector])));
         let alone = ["logSums", "scaled"].map(|entry| (entry.to_string(), words(&[matrix])));
         let calls = [with_vector.as_slice(), &alone, &[("maybe".into(), words(&[matrix, "true"]))]].concat();
         held(program, &calls, &counts).unwrap_or_else(|difference| panic!("{difference}"));

@@ -174,7 +174,8 @@ fn updates_only_at(step: &Expr, i: &Var) -> bool {
 fn collected<'a>(fold: &Fold<'a>, result: &'a Expr, k: usize) -> Option<&'a Var> {
     let Term::Update(Change::Add, parts) = result.term() else { return None };
     let Updated { array, indices, value } = Updated::of(parts)?;
-    let is_unchanged = matches!(array.term(), Term::Proj(state, own) if *own == k && matches!(state.term(), Term::Var(var) if var == fold.acc));
+    let is_unchanged =
+        matches!(array.term(), Term::Proj(state, own) if *own == k && matches!(state.term(), Term::Var(var) if var == fold.acc));
     let first = component_tuple(fold.init, &[k].into());
     let is_zeros = matches!(first.term(), Term::Build { body, .. } if is_number(body, 0.0));
     match value.term() {
