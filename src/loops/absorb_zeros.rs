@@ -84,7 +84,7 @@ fn has_any(stmt: &Stmt, pointers: &[Id]) -> bool {
 /// Makes the additions of a statement in so many loops over the elements of a cleared array stores, if it adds to each once and
 /// has the array nowhere else.
 fn absorbs(stmt: &mut Stmt, loops: &[(Id, Value)], base: Id, mut offset: Value, pointers: &[Id]) -> bool {
-    let Some(((own, wanted), inner)) = loops.split_first() else { return store(stmt, base, &offset) };
+    let Some(((own, wanted), inner)) = loops.split_first() else { return store(stmt, base, &offset, pointers) };
     let Stmt::For { i, count, body, .. } = stmt else { return false };
     replace_local(&mut offset, *own, &Value::Local(*i));
     let mut having = body.iter_mut().filter(|stmt| has_any(stmt, pointers));
@@ -104,8 +104,8 @@ fn absorbs(stmt: &mut Stmt, loops: &[(Id, Value)], base: Id, mut offset: Value, 
     }
 }
 
-/// Makes `a[o] = a[o] + x` store x; whether it is that.
-fn store(stmt: &mut Stmt, base: Id, offset: &Value) -> bool {
+/// Makes `a[o] = a[o] + x` store x, which reads the array by none of its pointers; whether it is that.
+fn store(stmt: &mut Stmt, base: Id, offset: &Value, pointers: &[Id]) -> bool {
     let (own, at, value) = match stmt {
         Stmt::Assign { place: Place::Element { base, offset: Some(offset) }, value } => (*base, offset.clone(), value),
         Stmt::Update { base, offset, value } => (*base, offset.clone(), value),
@@ -113,7 +113,7 @@ fn store(stmt: &mut Stmt, base: Id, offset: &Value) -> bool {
     };
     let before = Value::Load { base, offset: Some(Box::new(offset.clone())) };
     let Value::Prim { prim: prim @ (Prim::Add | Prim::Sub), elem: Elem::Double, args, .. } = value else { return false };
-    let is_once = matches!(args.as_slice(), [first, second] if *first == before && !reads(second, base));
+    let is_once = matches!(args.as_slice(), [first, second] if *first == before && !pointers.iter().any(|id| reads(second, *id)));
     if own != base || at != *offset || !is_once {
         return false;
     }
