@@ -20,6 +20,7 @@ use crate::stack::with_large_stack;
 use instances::instance;
 
 mod conditions;
+mod harm;
 mod instances;
 mod shapes;
 mod witnesses;

@@ -5,7 +5,8 @@
 
 use std::rc::Rc;
 
-use super::witnesses::{Harm, ROWS, Row};
+use super::harm::{Harm, Row};
+use super::witnesses::ROWS;
 use super::{Run, TRIED, check_rule, compare, in_context};
 use crate::ir::eval::{Array, Outcome, Shape, Value, eval};
 use crate::ir::{Expr, Function, Program, Type, Var, check};

@@ -5,53 +5,8 @@
 //!
 //!     let-dead, "x is not free in b":   let x = sin y in x * x   becomes   x * x, in which x is free
 
-/// What comes of a rule without its condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harm {
-    /// Another value, or an error where there was none.
-    Wrong,
-    /// A value where there was an error that the rule keeps.
-    Lost,
-    /// An error of another kind.
-    Status,
-    /// A term that is none: a variable is free, or a type does not fit.
-    Scope,
-    /// More work, by the interpreter's counts.
-    Work,
-    /// No less work: what the rule does is for nothing.
-    Idle,
-    /// A term half as large again, or larger.
-    Size,
-    /// Rules that undo each other.
-    Endless,
-    /// Other bits under `--strict-fp`.
-    Strict,
-}
-
-use Harm::*;
-
-pub struct Row {
-    pub rule: &'static str,
-    pub condition: &'static str,
-    pub harm: Harm,
-    pub strategy: &'static str,
-    pub witness: &'static str,
-}
-
-/// Shown by random terms.
-const fn random(rule: &'static str, condition: &'static str, harm: Harm) -> Row {
-    Row { rule, condition, harm, strategy: "", witness: "" }
-}
-
-/// Shown by the rule on an expression.
-const fn row(rule: &'static str, condition: &'static str, harm: Harm, witness: &'static str) -> Row {
-    Row { rule, condition, harm, strategy: "", witness }
-}
-
-/// Shown by a strategy on an expression.
-const fn by(rule: &'static str, condition: &'static str, harm: Harm, strategy: &'static str, witness: &'static str) -> Row {
-    Row { rule, condition, harm, strategy, witness }
-}
+use super::harm::Harm::*;
+use super::harm::{Row, by, random, row};
 
 const LESS: &str = "the innermost loop then does less work";
 const MINUS: &str = "repeat (topdown mul-neg <+ topdown neg-literal)";
