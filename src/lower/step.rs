@@ -151,6 +151,10 @@ impl Lowerer<'_> {
                     this.change_elements(body, &place)
                 })
             }
+            (Term::Array(items), Dest::Array(array)) => items.iter().zip(0..).try_for_each(|(item, at)| {
+                let place = self.element_dest(array, &Value::Index(at), expr.span())?;
+                self.change_elements(item, &place)
+            }),
             (Term::Let(var, value, body), _) => {
                 self.bind(var, value)?;
                 self.change_elements(body, dest)

@@ -147,6 +147,35 @@ fn loops_over_rows_agree_with_the_interpreter() {
     agree(&program(), &entries, SIZES);
 }
 
+/// A state of a few elements and the next one, from the old state `z` and the step's number `v`: written over the old one where each
+/// element reads itself alone, as pairs that change places do.
+const WRITTEN_OUT: &[(&str, &str)] = &[
+    ("[0.5, 2.0]", "[z[0] + v, z[1] * 0.5]"),
+    ("[0.5, 2.0]", "[z[1] + v, z[0] * 0.5]"),
+    ("[0.5, 2.0]", "[z[0] + v, z[0] * z[1]]"),
+    ("[(0.5, 1.0), (2.0, v)]", "[(snd z[0] + v, fst z[0]), (snd z[1], fst z[1] - v)]"),
+    ("[(0.5, 1.0), (2.0, v)]", "[(snd z[1] + v, fst z[0]), (snd z[0], fst z[1] - v)]"),
+    ("[[0.5, 1.0], [2.0, v]]", "[[z[0][0] + v, z[0][1]], [z[1][1], z[1][0]]]"),
+];
+
+#[test]
+fn states_that_are_written_out_agree_with_the_interpreter() {
+    let mut text = String::new();
+    let mut entries = Vec::new();
+    for (k, (first, next)) in WRITTEN_OUT.iter().enumerate() {
+        let first = first.replace('v', "0.25");
+        text += &format!(
+            "let alone{k} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  ifold (fun z i -> let v = y[i] in {next}) {first} m\n"
+        );
+        text += &format!(
+            "let beside{k} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  \
+             ifold (fun (z, s) i -> let v = y[i] in ({next}, update s i (v * 2.0))) ({first}, y) m\n"
+        );
+        entries.extend([format!("alone{k}"), format!("beside{k}")]);
+    }
+    agree(&text, &entries, SIZES);
+}
+
 /// Sums in the new elements of a fold's state, which sweeps and scatters accumulate in their results elsewhere.
 const STEP_SUMS: &[&str] = &[
     "ifold (fun s i -> s + X[i][j] * y[i]) 0.0 m",
