@@ -10,7 +10,6 @@ use super::subst::map_children;
 use super::term::{Expr, Term, Var};
 
 /// A component of a variable.
-#[derive(Clone, Copy)]
 pub struct Place<'a> {
     pub var: &'a Var,
     pub path: &'a [usize],

@@ -1,7 +1,8 @@
 //! Products with a matrix that a loop repeats: by columns of a transpose that is stored once.
 //!
 //! In: a function's body. Out: the same, where a loop whose state has arrays multiplies vectors by a matrix from outside, row by row:
-//! the matrix is transposed before the loop, so that each product is a sum of rows, in lanes and without a sum across them.
+//! the matrix is transposed before the loop, once for all loops that come after it, so that each product is a sum of rows, in lanes and
+//! without a sum across them.
 //!
 //!     ifold (fun x t -> build m (fun i -> ifold (fun s j -> s + W[i][j] * x[j]) 0.0 k)) z n
 //!     →   let W_columns = build k (fun j -> build m (fun i -> W[i][j])) in

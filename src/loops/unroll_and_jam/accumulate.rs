@@ -8,8 +8,8 @@
 //!                                                 for i < m % 4: as before
 //!
 //! Each element is changed by the same numbers in the same order; where algebra is allowed, their sum is added, so that no row waits
-//! for the one before. What else the inner loop writes is apart in each row. A change
-//! is cheap: else it does not matter how often the array is read.
+//! for the one before, and an array that gets all of its rows at once needs no zeros ([`absorb_zeros`](crate::loops::absorb_zeros)).
+//! What else the inner loop writes is apart in each row. A change is cheap: else it does not matter how often the array is read.
 
 use crate::ir::Prim;
 
