@@ -123,15 +123,19 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
         let (files, together) = emitted(folder.path(), kind, &options);
         for compiler in &compilers {
             let has_openmp = compiler.has_openmp && *schedule == "default";
-            let mut optimised = match compiler.name {
-                "clang" => vec![lanes.clone()],
-                // gcc's optimiser has no more to say of C++ than of C, and clang's no more but with OpenMP
-                "g++" | "clang++" => Vec::new(),
-                _ => vec![vec!["-O2", "-c"]],
+            let (plain, with_openmp) = (vec!["-O2", "-c"], vec!["-O2", "-fopenmp", "-c"]);
+            let optimised = match (compiler.name, real) {
+                // gcc's optimiser has no more to say of C++ than of C
+                ("g++", _) => Vec::new(),
+                // of floats, whose loops are those of doubles, each optimiser reads the form with most lanes
+                ("clang", Real::F32) => vec![lanes.clone()],
+                ("clang++", Real::F32) => Vec::new(),
+                (_, Real::F32) => vec![if has_openmp { with_openmp } else { plain }],
+                // and clang's no more but with OpenMP
+                ("clang", Real::F64) => [lanes.clone()].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
+                ("clang++", Real::F64) => has_openmp.then_some(with_openmp).into_iter().collect(),
+                (_, Real::F64) => [plain].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
             };
-            if has_openmp && compiler.name != "g++" {
-                optimised.push(vec!["-O2", "-fopenmp", "-c"]);
-            }
             objects.extend(optimised.iter().map(|flags| object(compiler.name, flags, &together)));
             jobs.extend(optimised.into_iter().map(|flags| (compiler, flags, together.clone())));
             let read: &[PathBuf] = if compiler.is_of_c() { &files } else { std::slice::from_ref(&together) };
