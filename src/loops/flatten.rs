@@ -7,6 +7,7 @@
 
 use crate::ir::Prim;
 
+use super::parallelise::forget_unused;
 use super::program::*;
 use super::values::{index, product};
 use super::visit::each_access;
@@ -19,7 +20,19 @@ pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
             *at = flat(at);
         }
     });
+    forget_lengths(&function.locals, &mut function.body);
     Ok(())
+}
+
+/// The length of a row that is the only one, or the first, is in no offset: a part of a shared loop may do without it.
+fn forget_lengths(locals: &[Local], block: &mut Block) {
+    for stmt in block {
+        if let Stmt::Share(share) = stmt {
+            forget_unused(locals, share);
+        } else {
+            stmt.blocks_mut().for_each(|block| forget_lengths(locals, block));
+        }
+    }
 }
 
 fn flat(offset: &Value) -> Value {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::program::*;
 use super::values::negate;
-use super::visit::{each_in_argument, each_in_pointer, each_local};
+use super::visit::{each_in_argument, each_in_pointer, each_local, each_mention};
 use super::{Context, Result};
 
 /// Drops what has no effect from a function.
@@ -130,6 +130,29 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
             Stmt::Scope(body) => mark(body, live),
         }
     }
+}
+
+/// Drops names of a block that nothing after them mentions: what a pass leaves that takes copies together. Nothing else goes.
+///
+///     let a = i % n; let b = i % n; out[b] = x   →   let b = i % n; out[b] = x
+pub fn drop_unused_names(block: &mut Block) {
+    drop_unused(block, &mut HashSet::new());
+}
+
+/// `used` are the locals that what follows mentions, and then also those of the block.
+fn drop_unused(block: &mut Block, used: &mut HashSet<Id>) {
+    for stmt in std::mem::take(block).into_iter().rev() {
+        let mut stmt = stmt;
+        if matches!(&stmt, Stmt::Declare { id, init: Some(_) } if !used.contains(id)) {
+            continue;
+        }
+        stmt.blocks_mut().for_each(|block| drop_unused(block, used));
+        each_mention(&stmt, &mut |id| {
+            used.insert(id);
+        });
+        block.push(stmt);
+    }
+    block.reverse();
 }
 
 /// Whether what a function returns or branches on depends on a local.

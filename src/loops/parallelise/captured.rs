@@ -26,6 +26,14 @@ pub fn captured(locals: &[Local], body: &[Stmt], share: &Share) -> Vec<Captured>
     ids.iter().map(|id| Captured { id: *id, written: uses.written.contains(id), alone: alone(*id) }).collect()
 }
 
+/// Forgets what a part no longer uses.
+pub fn forget_unused(locals: &[Local], share: &mut Share) {
+    let mut uses = Uses { loops: &share.loops, ..Uses::default() };
+    uses.block(locals, &share.body);
+    let used = uses.used;
+    share.captured.retain(|captured| used.contains(&captured.id));
+}
+
 #[derive(Default)]
 struct Uses<'a> {
     /// The loops that are told where to begin and end.

@@ -35,6 +35,7 @@ use crate::source::Span;
 
 use by_columns::Columns;
 use captured::captured;
+pub use captured::forget_unused;
 
 /// The work of a whole loop of literal size that is worth a second thread; as SMOOTH_WORTH in `runtime/parallel.h`.
 const WORTH: f64 = 2.0 * 50_000.0;

@@ -23,6 +23,7 @@ use crate::loops::analysis::homes::Homes;
 use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::rename::rename;
+use crate::loops::simplify::drop_unused_names;
 use crate::loops::values::index;
 use crate::loops::visit::{each_local, each_value, reads};
 use crate::loops::{Context, Options, Result};
@@ -93,7 +94,10 @@ impl Jammer<'_> {
                 Some(rows) => {
                     out.extend(settled.into_iter().flatten());
                     is_whole |= matches!(rows.count, Value::Index(count) if *count <= rows.group);
-                    Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut out);
+                    let mut grouped = Vec::new();
+                    Rows { algebra: self.algebra, ..rows }.grouped(self.locals, self.ranges, &mut grouped);
+                    drop_unused_names(&mut grouped);
+                    out.extend(grouped);
                 }
                 None => out.push(stmt),
             }
