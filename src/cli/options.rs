@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::TypedValueParser;
+use clap::{Args, Parser, Subcommand, value_parser};
 
 pub use super::choices::{Color, MessageFormat, ModeName, RealName, ReverseName, Target};
 use crate::emit::python::{IMPORTED, KEYWORDS};
@@ -93,7 +94,7 @@ pub struct Source {
     pub mode: ModeName,
     /// Reverse mode keeps K states of a loop, and those of one of its K parts, where it would keep all: in between it computes
     /// once more
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = value_parser!(u32).range(1..).try_map(NonZeroU32::try_from))]
     pub checkpoint: Option<NonZeroU32>,
     /// The optimisation schedule: none, paper, default, or a strategy file
     #[arg(long, value_name = "NAME|FILE")]

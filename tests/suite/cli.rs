@@ -52,6 +52,8 @@ fn wrong_usage_is_status_2() {
     ] {
         assert_eq!(status(&smoothc(args)), 2, "{args:?}");
     }
+    let said = errors(&smoothc(&["emit", "--checkpoint", "0", "f.smooth"]));
+    assert!(said.contains("0 is not in 1..="), "{said}");
     assert_eq!(status(&smoothc(&["--help"])), 0);
     assert_eq!(status(&smoothc(&["--version"])), 0);
 }
