@@ -1,7 +1,7 @@
 //! Flattens accesses: one offset in the place of subscripts.
 //!
 //! In: a function's statements, after all passes that ask where an access leads. Out: the same, with each element of a row as
-//! arithmetic, which `emit` prints.
+//! arithmetic, which `emit` prints; parts of shared loops no longer capture lengths that this leaves out.
 //!
 //!     a[i][j + 1], rows of n   →   a[i * n + j + 1]
 

@@ -132,7 +132,8 @@ fn mark(block: &[Stmt], live: &mut HashSet<Id>) {
     }
 }
 
-/// Drops names of a block that nothing after them mentions: what a pass leaves that takes copies together. Nothing else goes.
+/// Drops names that nothing after them mentions, from a block without tiles and shared parts: what a pass leaves that takes copies of a
+/// statement together. Nothing else goes.
 ///
 ///     let a = i % n; let b = i % n; out[b] = x   →   let b = i % n; out[b] = x
 pub fn drop_unused_names(block: &mut Block) {
@@ -141,8 +142,7 @@ pub fn drop_unused_names(block: &mut Block) {
 
 /// `used` are the locals that what follows mentions, and then also those of the block.
 fn drop_unused(block: &mut Block, used: &mut HashSet<Id>) {
-    for stmt in std::mem::take(block).into_iter().rev() {
-        let mut stmt = stmt;
+    for mut stmt in std::mem::take(block).into_iter().rev() {
         if matches!(&stmt, Stmt::Declare { id, init: Some(_) } if !used.contains(id)) {
             continue;
         }

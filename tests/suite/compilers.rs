@@ -131,7 +131,7 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
                 ("clang", Real::F32) => vec![lanes.clone()],
                 ("clang++", Real::F32) => Vec::new(),
                 (_, Real::F32) => vec![if has_openmp { with_openmp } else { plain }],
-                // and clang's no more but with OpenMP
+                // clang's has no more to say of C++ but with OpenMP
                 ("clang", Real::F64) => [lanes.clone()].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
                 ("clang++", Real::F64) => has_openmp.then_some(with_openmp).into_iter().collect(),
                 (_, Real::F64) => [plain].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
