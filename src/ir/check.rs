@@ -1,7 +1,7 @@
 //! The checker of core programs: the well-formedness that every pass relies on and must preserve.
 //!
-//! In: a program. Out: nothing, or the first defect, naming the function and the term. Checked are scopes,
-//! uniqueness of binders, that each node has the type its parts give it (forms exactly; a length is wrong
+//! In: a program. Out: nothing, or the first defect, naming the function and the term. Checked are scopes, of variables in
+//! sizes of types too, uniqueness of binders, that each node has the type its parts give it (forms exactly; a length is wrong
 //! only when it provably differs, by a constant other than 0), calls of earlier functions, projections and
 //! axes in range, and what a `dual` takes. Under a condition lengths may contradict each other: the term
 //! may never be reached.
@@ -94,20 +94,25 @@ impl Checker<'_> {
             self.bind(param)?;
         }
         for ty in function.params.iter().map(Var::ty).chain([&function.result]) {
-            let mut missing = None;
-            ty.each_size(&mut |size| {
-                size.each_var(&mut |var| {
-                    if !self.scope.contains_key(var) {
-                        missing = Some(var.clone());
-                    }
-                });
-            });
-            if let Some(var) = missing {
+            if let Some(var) = self.unknown_size(ty) {
                 return Err(format!("type {ty} of the signature mentions `{}`, which is not among its sizes", var.name()));
             }
         }
         self.expr(&function.body)?;
         self.agree(&function.body, "the declared result", function.body.ty(), &function.result)
+    }
+
+    /// A variable in a size of the type that is not in scope.
+    fn unknown_size(&self, ty: &Type) -> Option<Var> {
+        let mut missing = None;
+        ty.each_size(&mut |size| {
+            size.each_var(&mut |var| {
+                if !self.scope.contains_key(var) && !var.is_ambient() {
+                    missing = Some(var.clone());
+                }
+            });
+        });
+        missing
     }
 
     fn bind(&mut self, var: &Var) -> Checked {
@@ -121,6 +126,9 @@ impl Checker<'_> {
     /// The body under its binders.
     fn under(&mut self, vars: &[&Var], body: &Expr) -> Checked {
         for var in vars {
+            if let Some(size) = self.unknown_size(var.ty()) {
+                return Err(format!("type {} of {var:?} mentions `{}`, which is not in scope", var.ty(), size.name()));
+            }
             self.bind(var)?;
         }
         self.expr(body)?;

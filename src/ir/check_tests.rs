@@ -48,6 +48,16 @@ fn scopes_and_binders() {
     assert!(closed(outside).unwrap_err().ends_with("is not in scope"));
 }
 
+/// Sizes of types may mention what is in scope, as terms may.
+#[test]
+fn scopes_of_sizes() {
+    let n = Var::fresh("n", Type::INDEX);
+    let v = Var::fresh("v", Type::array(Type::Double, Size::var(&n)));
+    let first = Expr::let_(v.clone(), list(3), Expr::get(Expr::var(&v), Expr::index(0)));
+    assert_eq!(closed(Expr::let_(n.clone(), Expr::index(3), first.clone())), Ok(()));
+    assert!(closed(first).unwrap_err().ends_with("mentions `n`, which is not in scope"));
+}
+
 #[test]
 fn recursive_types() {
     let list = Recursive::declare(&"List".into());

@@ -44,6 +44,11 @@ pub fn any_var_in_types(expr: &Expr, wanted: &mut dyn FnMut(&Var) -> bool) -> bo
     }
 }
 
+/// Whether a size of some type in the term mentions `var`.
+pub fn types_mention(expr: &Expr, var: &Var) -> bool {
+    matches!(var.ty(), Type::Index(_)) && any_var_in_types(expr, &mut |other| other == var)
+}
+
 /// Whether `var` occurs free in the term, sizes of types not included.
 pub fn mentions(expr: &Expr, var: &Var) -> bool {
     if let Term::Var(own) = expr.term() {

@@ -145,12 +145,17 @@ impl Log {
             (Some(Around::Taken(cond)), _) => {
                 Expr::if_(cond.clone(), marked(true, self.taken_below(s, depth + 1)), self.nothing_below(s, depth))
             }
-            (Some(Around::Loop(j, count)), Some(Some(room))) => Expr::build(room.clone(), j.name(), |k| {
-                let item = substitute(&self.taken_below(s, depth + 1), &[(j.clone(), k.clone())]);
-                let runs = Expr::prim(Prim::Lt, vec![k, count.clone()]);
-                Expr::if_(runs, item, self.nothing_below(s, depth + 1))
-            }),
-            (Some(Around::Loop(j, count)), _) => Expr::build_with(count.clone(), j.clone(), self.taken_below(s, depth + 1)),
+            (Some(Around::Loop(j, count)), room) => {
+                let room = room.and_then(Option::as_ref);
+                Expr::build(room.unwrap_or(count).clone(), j.name(), |k| {
+                    let item = substitute(&self.taken_below(s, depth + 1), &[(j.clone(), k.clone())]);
+                    if room.is_none() {
+                        return item;
+                    }
+                    let runs = Expr::prim(Prim::Lt, vec![k, count.clone()]);
+                    Expr::if_(runs, item, self.nothing_below(s, depth + 1))
+                })
+            }
             (None, _) => {
                 let item = |indices: &[Expr]| {
                     let element = indices.iter().fold(s.clone(), |s, index| Expr::get(s, index.clone()));
@@ -198,11 +203,10 @@ impl Log {
                 let undone = self.put_back_in(rest, s.clone(), Expr::proj(log.clone(), 1));
                 Expr::if_(Expr::proj(log, 0), undone, s)
             }),
-            Some((Around::Loop(j, count), rest)) => {
-                let acc = Var::fresh("s", s.ty().clone());
-                let body = self.put_back_in(rest, Expr::var(&acc), Expr::get(log, Expr::var(j)));
-                Expr::fold_with(count.clone(), acc, j.clone(), body, s)
-            }
+            Some((Around::Loop(j, count), rest)) => Expr::fold(count.clone(), "s", j.name(), s, |s, k| {
+                let undone = self.put_back_in(rest, s, Expr::get(log, Expr::var(j)));
+                substitute(&undone, &[(j.clone(), k)])
+            }),
             None => {
                 let mut indices = self.site.indices.clone();
                 let part = |at: usize| if self.stored.is_empty() { log.clone() } else { Expr::proj(log.clone(), at) };

@@ -7,12 +7,13 @@
 //!     let p = (let y = a in (y, b)) in p.0   →   let y = a in y
 
 use super::{Fresh, Pass};
+use crate::ir::free::types_mention;
 use crate::ir::last_use::components_with_arrays;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Status, Term, Var};
 use crate::rewrite::atoms::is_free;
 use crate::rewrite::cost::is_fill;
-use crate::rewrite::rules::lambda::{inlines, is_handed_on, is_row, may_wait, named_as, split_tuple};
+use crate::rewrite::rules::lambda::{inlines, is_handed_on, is_row, may_wait, named_as, split_tuple, without};
 
 /// The lets and checks that float out of a let's value.
 enum Prefix {
@@ -23,8 +24,13 @@ enum Prefix {
 impl Pass<'_> {
     pub(super) fn visit_let(&mut self, whole: &Expr, x: &Var, value: &Expr, body: &Expr, fresh: Fresh) -> Expr {
         if self.lets.dead && self.facts.uses.knows(x) && self.facts.uses.get(x).count == 0 {
-            self.step("let-dead", whole, || body.clone());
-            return self.visit(body, fresh);
+            self.step("let-dead", whole, || without(x, value, body));
+            if !types_mention(body, x) {
+                return self.visit(body, fresh);
+            }
+            let value = self.visit(value, fresh);
+            self.table.insert(x.clone(), (value, 0));
+            return self.visit(body, fresh.with(x));
         }
         let mut value = self.visit(value, fresh);
         if self.lets.flatten

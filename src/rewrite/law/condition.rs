@@ -5,7 +5,7 @@
 //!     if atomic a and count x <= 1 in f and x is not free in e
 
 use super::pattern::{Binder, Binding};
-use crate::ir::free::{mentions, occurrences};
+use crate::ir::free::{mentions, occurrences, types_mention};
 use crate::ir::{Expr, Term, Type};
 use crate::rewrite::atoms::is_free;
 use crate::rewrite::facts::Facts;
@@ -72,7 +72,8 @@ impl Side {
             Test::Is(condition) => facts.require(&self.printed, condition.holds(term, facts), term),
             Test::NotFree(binder) => {
                 let var = binding.var(binder)?;
-                facts.require(&self.printed, !mentions(term, var), term)
+                let is_free = mentions(term, var) || types_mention(term, var);
+                facts.require(&self.printed, !is_free, term)
             }
             Test::Count(binder, comparison, bound) => {
                 let found = occurrences(term, binding.var(binder)?);

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::free::{any_free_var, each_free_var, mentions};
+use crate::ir::free::{any_free_var, each_free_var, mentions, types_mention};
 use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Name, Term, Type, Var};
 use crate::rewrite::alike::Replacements;
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
     fn expand(&self, expr: &Expr) -> Option<Expr> {
         self.lets.iter().rev().try_fold(expr.clone(), |expr, (x, value)| match expr {
             expr if expr.node_count() > EXPANDED => None,
-            expr if mentions(&expr, x) => Some(substitute(&expr, &[(x.clone(), value.clone())])),
+            expr if mentions(&expr, x) || types_mention(&expr, x) => Some(substitute(&expr, &[(x.clone(), value.clone())])),
             expr => Some(expr),
         })
     }
@@ -154,18 +154,11 @@ impl<'a> Search<'a> {
                 && let Some(value) = self.expand(&self.names.done_in(expr))
             {
                 let value = self.behind_conditions(value);
-                let (value, ty) = match self.array {
-                    None => (Some(value), Some(expr.ty().clone())),
-                    Some(array) => {
-                        let array = array(value, &loops);
-                        let ty = array.as_ref().map(|array| array.ty().clone());
-                        (array, ty)
-                    }
-                };
-                if let (Some(value), Some(ty)) = (value, ty) {
+                let value = if let Some(array) = self.array { array(value, &loops) } else { Some(value) };
+                if let Some(value) = value {
                     let own = named.filter(|x| !x.full_name().is_placeholder()).map(|x| x.name().into());
                     let name = own.unwrap_or_else(|| name_for(expr, |array| !is_build(self.facts.value(array))));
-                    let name = Var::named(name, ty);
+                    let name = Var::named(name, value.ty().clone());
                     let read = loops.iter().fold(Expr::var(&name), |array, (i, _)| Expr::get(array, Expr::var(i)));
                     self.names.add(expr, &read);
                     self.found.push(Found { name, value });

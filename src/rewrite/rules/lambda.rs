@@ -8,7 +8,7 @@
 //! ([`inlines`] is the one place that decides). Nothing non-atomic crosses a `dual`: an occurrence there
 //! counts as one in a loop.
 
-use crate::ir::free::mentions;
+use crate::ir::free::{mentions, types_mention};
 use crate::ir::last_use::{component, components_with_arrays};
 use crate::ir::program::match_sizes;
 use crate::ir::subst::{freshen_function, map_children, substitute};
@@ -180,8 +180,13 @@ fn let_inline(expr: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn let_dead(expr: &Expr, facts: &Facts) -> Option<Expr> {
-    let Term::Let(x, _, body) = expr.term() else { return None };
-    facts.grants("x is not free in b", Uses::of(expr).get(x).count == 0).then(|| body.clone())
+    let Term::Let(x, value, body) = expr.term() else { return None };
+    facts.grants("x is not free in b", Uses::of(expr).get(x).count == 0).then(|| without(x, value, body))
+}
+
+/// The body of a `let` that no term in it reads; a length in its types is written as the value is.
+pub fn without(x: &Var, value: &Expr, body: &Expr) -> Expr {
+    if types_mention(body, x) { substitute(body, &[(x.clone(), value.clone())]) } else { body.clone() }
 }
 
 fn let_flatten(expr: &Expr, _: &Facts) -> Option<Expr> {
