@@ -28,13 +28,7 @@ pub fn is_cheap(expr: &Expr) -> bool {
     cheap
 }
 
-/// Whether a primitive is a function as `exp` is, and no operator.
+/// Whether a primitive takes longer than an operator: a function, or a root.
 pub fn takes_long(prim: Prim) -> bool {
-    (prim.row().name.starts_with(|c: char| c.is_ascii_alphabetic()) || prim == Prim::Pow) && !is_quick(prim)
-}
-
-/// The named primitives that are as cheap as an operator.
-fn is_quick(prim: Prim) -> bool {
-    matches!(prim, Prim::Min | Prim::Max | Prim::Abs | Prim::Sign | Prim::Floor | Prim::Ceil | Prim::Round | Prim::Trunc)
-        || matches!(prim, Prim::Not | Prim::ToDouble | Prim::ToIndex)
+    prim == Prim::Sqrt || prim.is_function()
 }

@@ -253,6 +253,34 @@ impl Prim {
         }
     }
 
+    /// Whether it takes longer than a store and two loads: a function of the C library.
+    pub fn is_function(self) -> bool {
+        match self {
+            Prim::Pow => true,
+            Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Atan2 => true,
+            Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Erf | Prim::Lgamma | Prim::Polygamma => true,
+            Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Hypot => true,
+            Prim::Exp2 | Prim::Log2 | Prim::Log10 | Prim::Sigmoid | Prim::Softplus => true,
+            Prim::Add
+            | Prim::Sub
+            | Prim::Mul
+            | Prim::Div
+            | Prim::Rem
+            | Prim::Sqrt
+            | Prim::Neg
+            | Prim::Min
+            | Prim::Max
+            | Prim::Abs
+            | Prim::Sign
+            | Prim::Floor
+            | Prim::Ceil
+            | Prim::Round
+            | Prim::Trunc => false,
+            Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => false,
+            Prim::ToDouble | Prim::ToIndex => false,
+        }
+    }
+
     /// The comparison with its operands exchanged.
     pub fn turned(self) -> Option<Prim> {
         Some(match self {

@@ -183,35 +183,7 @@ pub fn is_work(expr: &Expr) -> bool {
 
 /// Whether an operation on Doubles takes many times as long as an addition: a quotient, a root, a function.
 pub fn is_costly(prim: Prim) -> bool {
-    matches!(prim, Prim::Div | Prim::Sqrt) || is_function(prim)
-}
-
-/// Whether it takes longer than a store and two loads: a function of the C library.
-fn is_function(prim: Prim) -> bool {
-    match prim {
-        Prim::Pow => true,
-        Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Atan2 => true,
-        Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log | Prim::Exp | Prim::Erf | Prim::Lgamma | Prim::Polygamma => true,
-        Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt | Prim::Hypot => true,
-        Prim::Exp2 | Prim::Log2 | Prim::Log10 | Prim::Sigmoid | Prim::Softplus => true,
-        Prim::Add
-        | Prim::Sub
-        | Prim::Mul
-        | Prim::Div
-        | Prim::Rem
-        | Prim::Sqrt
-        | Prim::Neg
-        | Prim::Min
-        | Prim::Max
-        | Prim::Abs
-        | Prim::Sign
-        | Prim::Floor
-        | Prim::Ceil
-        | Prim::Round
-        | Prim::Trunc => false,
-        Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge | Prim::And | Prim::Or | Prim::Not => false,
-        Prim::ToDouble | Prim::ToIndex => false,
-    }
+    matches!(prim, Prim::Div | Prim::Sqrt) || prim.is_function()
 }
 
 impl Work {
@@ -241,7 +213,7 @@ impl Work {
             Term::Build { .. } | Term::Fold { .. } | Term::While { .. } | Term::Call(..) => self.loops += 1,
             Term::Prim(prim, _) if expr.ty() == &Type::Double => {
                 self.operations += 1;
-                self.functions += u32::from(is_function(*prim));
+                self.functions += u32::from(prim.is_function());
             }
             Term::Get(..) if !matches!(expr.ty(), Type::Array(..)) => self.reads += 1,
             Term::Var(_)
@@ -288,7 +260,7 @@ fn own_operations(expr: &Expr) -> Option<u32> {
         Term::Dual { .. } | Term::Vjp { .. } | Term::Update(..) | Term::Iso(..) => return None,
         // a row is no read
         Term::Get(..) if matches!(expr.ty(), Type::Array(..)) => 0,
-        Term::Prim(prim, _) if is_function(*prim) => FUNCTION,
+        Term::Prim(prim, _) if prim.is_function() => FUNCTION,
         Term::Prim(..) | Term::Get(..) | Term::Check { .. } => 1,
         Term::Var(_) | Term::Double(_) | Term::Index(_) | Term::Bool(_) => 0,
         Term::If(..) | Term::Dim(..) | Term::Tuple(_) | Term::Proj(..) => 0,
