@@ -12,9 +12,8 @@
 
 use std::collections::HashSet;
 
-use crate::ir::Prim;
-
 use super::program::*;
+use super::values::has_vector_form;
 use super::visit::each_value;
 use super::visit::{each_local, replace_local, replace_value};
 use super::{Context, Result};
@@ -96,20 +95,10 @@ fn operand(value: &Value) -> Option<&Value> {
     }
 }
 
-/// Functions of one operand that take long, and that vector libraries have.
-fn has_vector_form(prim: Prim) -> bool {
-    matches!(
-        prim,
-        Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log
-    ) || matches!(
-        prim,
-        Prim::Exp | Prim::Erf | Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt
-    ) || matches!(prim, Prim::Exp2 | Prim::Log2 | Prim::Log10 | Prim::Sigmoid | Prim::Softplus)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Prim;
 
     fn index(name: &str) -> Local {
         Local { name: name.into(), elem: Elem::Index, form: Form::Scalar { mutable: true }, note: None }

@@ -111,3 +111,14 @@ pub fn negate(value: Value) -> Value {
         other => not(other),
     }
 }
+
+/// Functions of one operand that take long, and that vector libraries have.
+pub fn has_vector_form(prim: Prim) -> bool {
+    matches!(
+        prim,
+        Prim::Sin | Prim::Cos | Prim::Tan | Prim::Asin | Prim::Acos | Prim::Atan | Prim::Sinh | Prim::Cosh | Prim::Tanh | Prim::Log
+    ) || matches!(
+        prim,
+        Prim::Exp | Prim::Erf | Prim::Log1p | Prim::Expm1 | Prim::Erfc | Prim::Asinh | Prim::Acosh | Prim::Atanh | Prim::Cbrt
+    ) || matches!(prim, Prim::Exp2 | Prim::Log2 | Prim::Log10 | Prim::Sigmoid | Prim::Softplus)
+}

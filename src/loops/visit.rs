@@ -243,6 +243,14 @@ pub fn each_change(block: &[Stmt], f: &mut dyn FnMut(Id)) {
     }
 }
 
+/// Calls `f` on each array to which a statement writes elements.
+pub fn each_written(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
+    if let Stmt::Assign { place: Place::Element { base, .. }, .. } | Stmt::Update { base, .. } = stmt {
+        f(*base);
+    }
+    stmt.blocks().flatten().for_each(|stmt| each_written(stmt, f));
+}
+
 /// Whether a statement mentions a local: declares it, reads it, writes it, or writes through it.
 pub fn mentions(stmt: &Stmt, id: Id) -> bool {
     let mut found = matches!(stmt, Stmt::Share(_) | Stmt::For { lanes: Lanes::Tile(_), .. });

@@ -1,9 +1,10 @@
-//! Strip mining: where an iteration is a chain of loops over rows of matrices, each step of the chain is done for sixteen
-//! iterations before the next one, so that none waits for what it has just computed, and a matrix is read once for all of them.
+//! Strip mining: where an iteration is a chain of loops over rows of matrices, or has [`functions`] between its loops, each step of
+//! the chain is done for sixteen iterations before the next one, so that none waits for what it has just computed, a matrix is read
+//! once for all of them, and functions run in lanes.
 //!
-//! In: a function's statements. Out: a loop without loop-carried dependences but reductions, and with at least two such [`stages`],
-//! goes through blocks of sixteen iterations; each stage has a loop over those of a block. An array that two stages access gets a
-//! row for each iteration of a block. A stage that adds to a matrix outside the loop adds to it row by row.
+//! In: a function's statements. Out: a loop without loop-carried dependences but reductions, and with such [`stages`], goes through
+//! blocks of sixteen iterations; each stage has a loop over those of a block. An array that two stages access gets a row for each
+//! iteration of a block, and a number an element. A stage that adds to a matrix outside the loop adds to it row by row.
 //!
 //!     for i < n:                                          →   for block: rows = min(n - 16 block, 16)
 //!       for j < h: for k < d: z[j] += W[j][k] * x[i][k]         for r < rows: for j < h: for k < d: z[r][j] += W[j][k] * x[16 block + r][k]
@@ -27,6 +28,7 @@ use super::visit::{each_local, replace_local};
 use super::{Context, Options, Result};
 use stages::{Body, Stage};
 
+mod functions;
 mod rows;
 mod stages;
 
@@ -170,6 +172,10 @@ impl Strip<'_> {
         for mut room in stage.spread {
             let [length] = room.counts.as_slice() else { continue };
             self.spread.insert(room.id, length.clone());
+            // an array of one element gets one for each iteration
+            if *length == Value::Index(1) {
+                (room.dims, room.counts) = (Vec::new(), Vec::new());
+            }
             room.dims.insert(0, Size::constant(self.width));
             room.counts.insert(0, Value::Index(self.width));
             out.push(Stmt::Room(room));

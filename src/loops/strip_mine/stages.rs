@@ -1,21 +1,20 @@
 //! The stages of an iteration: groups of statements that give each other nothing but arrays.
 //!
-//! In: the body of a loop. Out: its [`Stage`]s in order, where two of them or more are loops over rows of matrices and what they
-//! give each other is an array with a row for each iteration; `None` where that is not so. A loop that adds to arrays outside and
-//! does something else too is two: the sums are a stage of their own.
+//! In: the body of a loop. Out: its [`Stage`]s in order, where two of them or more are loops over rows of matrices, or one is
+//! [`functions`] between loops, and what they give each other is an array with a row for each iteration; `None` where that is not so.
+//! A loop that adds to arrays outside and does something else too is two: the sums are a stage of their own.
 //!
 //!     z = W x[i]; m = max z; e = exp (z - m); out += e ⊗ x[i]   →   z = W x[i] | m = max z; e = exp (z - m) | out += e ⊗ x[i]
 
 use std::collections::{HashMap, HashSet};
 
+use super::functions;
+use super::rows::FEW;
 use crate::loops::analysis::homes::Homes;
 use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::rename::copied;
-use crate::loops::visit::{each_local, each_mention, mentions};
-
-/// A loop of fewer iterations is not one over rows of a matrix.
-const FEW: i64 = 8;
+use crate::loops::visit::{each_local, each_mention, each_written, mentions};
 
 /// See the module's head.
 pub struct Stage {
@@ -55,6 +54,9 @@ impl Body<'_> {
     pub fn stages(&self, body: &[Stmt], locals: &mut Vec<Local>, ranges: &mut Ranges) -> Option<Vec<Stage>> {
         body.iter().all(|stmt| self.may_be_in_a_block(stmt)).then_some(())?;
         let stmts: Block = body.iter().flat_map(|stmt| self.split(stmt, locals, ranges)).collect();
+        let with_functions = functions::apart(&stmts, self.homes, self.eager, locals, ranges);
+        let has_functions = with_functions.is_some();
+        let stmts = with_functions.unwrap_or(stmts);
         let (mut rooms, mut rest) = (Vec::new(), Vec::new());
         for stmt in stmts {
             match stmt {
@@ -63,7 +65,8 @@ impl Body<'_> {
             }
         }
         let mut stages = self.grouped(rest);
-        let is_chain = stages.iter().filter(|stage| self.eager || stage.is_heavy()).count() > 1;
+        let is_chain = stages.iter().filter(|stage| self.eager || stage.is_heavy()).count() > 1
+            || has_functions && stages.iter().any(|stage| functions::are_alone(&stage.stmts));
         is_chain.then_some(())?;
         for room in rooms {
             let Some(first) = stages.iter().position(|stage| stage.has(room.id)) else { continue };
@@ -176,14 +179,6 @@ impl Body<'_> {
         each_use(sums, &mut |id| apart &= !written.iter().any(|base| self.homes.may_meet(*base, id)));
         apart
     }
-}
-
-/// Calls `f` on each array to which a statement writes elements.
-fn each_written(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
-    if let Stmt::Assign { place: Place::Element { base, .. }, .. } | Stmt::Update { base, .. } = stmt {
-        f(*base);
-    }
-    stmt.blocks().flatten().for_each(|stmt| each_written(stmt, f));
 }
 
 /// Calls `f` on each local that a statement has.
