@@ -16,6 +16,7 @@ pub mod prim;
 pub mod print;
 pub mod program;
 pub mod prove;
+pub mod scope;
 mod size;
 pub mod size_term;
 pub mod subst;

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::ir::check::check;
+use crate::ir::scope::with_sizes_in_scope;
 use crate::ir::{Expr, Function, Program};
 use crate::source::Span;
 
@@ -112,6 +113,9 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
         if is_last {
             break;
         }
+    }
+    for function in program.functions.values_mut() {
+        function.body = with_sizes_in_scope(function).unwrap_or_else(|| function.body.clone());
     }
     derivation.own = schedule.strategy.own_rules().into_iter().map(|rule| (rule.name, rule.law)).collect();
     // smoothc's own rules are held to this by tests; a user's may be none

@@ -394,6 +394,12 @@ let o (v: Vector<n>) (c: Double) : Vector<n> =
             ("h", &["[1, 2]", r#"{"x": [1, 2], "y": [1, 2]}"#]),
         ],
     ),
+    // an array that is hoisted out of a loop over a length that only a function inside has a name for
+    (
+        "let q (u: Vector<m>) (t: Index) =
+  build t (fun j -> let w = build (m + m) (fun i -> u[i % m]) in (scan (fun a i -> a * 0.5 + sin w[i]) 0.1 (m + m))[j])",
+        &[("q", &["[1, 2]", "2"]), ("q", &["[1]", "4"]), ("q", &["[]", "0"])],
+    ),
 ];
 
 /// The same where derivatives are computed forward.

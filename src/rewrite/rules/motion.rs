@@ -157,10 +157,7 @@ pub(super) fn elements(loops: &[(Var, Expr)], element: Expr, facts: &Facts) -> E
     let is_count = |n: &Expr| Size::try_of_expr(n).is_some_and(|n| facts.non_negative(&n));
     let array = loops.iter().rev().fold(element, |element, (i, n)| {
         let is_count = facts.grants("0 <= n, else max 0 n elements", is_count(n));
-        if is_count {
-            return Expr::build_with(n.clone(), i.clone(), element);
-        }
-        let n = Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]);
+        let n = if is_count { n.clone() } else { Expr::prim(Prim::Max, vec![Expr::index(0), n.clone()]) };
         Expr::build(n, i.name(), |index| substitute(&element, &[(i.clone(), index)]))
     });
     freshen(&array)
