@@ -400,6 +400,25 @@ let o (v: Vector<n>) (c: Double) : Vector<n> =
   build t (fun j -> let w = build (m + m) (fun i -> u[i % m]) in (scan (fun a i -> a * 0.5 + sin w[i]) 0.1 (m + m))[j])",
         &[("q", &["[1, 2]", "2"]), ("q", &["[1]", "4"]), ("q", &["[]", "0"])],
     ),
+    // lengths that depend on Indexes alone: one of a slice, hoisted behind a test of whether the loop runs; one of states that a loop
+    // in a loop counts
+    (
+        "let b (v: Vector<n>) (t: Index) = jacobian (fun v -> let k = (t + 1) * 2 in let a = build k (fun i -> v[i % n]) in a[1..]) v
+let e (v: Vector<n>) (t: Index) =
+  hessian (fun v -> let k = (t + 1) * 2 in let a = build k (fun i -> v[i % n]) in vectorSqNorm a[1..] * vectorSum v) v
+let a (v: Vector<n>) (t: Index) =
+  gradient (fun v -> ifold (fun a i -> a * vectorSum (ifold (fun a c -> vectorMap a sin) v (ifold (fun c i -> c + i) 1 t))) 1.0 t) v",
+        &[
+            ("b", &["[1, 2]", "1"]),
+            ("b", &["[1]", "0"]),
+            ("b", &["[]", "-1"]),
+            ("e", &["[1, 2]", "1"]),
+            ("e", &["[1, 2, 3]", "0"]),
+            ("a", &["[1, 2]", "3"]),
+            ("a", &["[1]", "0"]),
+            ("a", &["[]", "2"]),
+        ],
+    ),
 ];
 
 /// The same where derivatives are computed forward.

@@ -53,6 +53,10 @@ pub fn take_values(
         if size > degree || work_degree(&value) <= size && !has(&value, &is_of_itself) {
             continue;
         }
+        // stored it would be data, which no array is as long as
+        if Size::try_of_expr(&value).is_some_and(|size| !own.iter().any(|var| size.mentions(var))) {
+            continue;
+        }
         // a component that is not read is left as a zero, which no array may be
         let zeros = leaves.iter().map(|leaf| match leaf.is_read {
             true if is_known_outside(&leaf.ty, &own) => zeros(&leaf.ty),
