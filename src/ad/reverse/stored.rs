@@ -17,6 +17,7 @@ use super::leaves::{from_leaves, read_leaves};
 use crate::ad::block::{Block, is_name};
 use crate::ad::cost::takes_long;
 use crate::ad::law;
+use crate::ir::free::types_mention;
 use crate::ir::prim::Derivative;
 use crate::ir::subst::substitute;
 use crate::ir::{Expr, Prim, Size, Term, Type, Var};
@@ -53,8 +54,9 @@ pub fn take_values(
         if size > degree || work_degree(&value) <= size && !has(&value, &is_of_itself) {
             continue;
         }
-        // stored it would be data, which no array is as long as
-        if Size::try_of_expr(&value).is_some_and(|size| !own.iter().any(|var| size.mentions(var))) {
+        // a length that is stored would be data, which no array is as long as
+        let is_known = |size: Size| !own.iter().any(|var| size.mentions(var));
+        if types_mention(rest, &var) && Size::try_of_expr(&value).is_some_and(is_known) {
             continue;
         }
         // a component that is not read is left as a zero, which no array may be
