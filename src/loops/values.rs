@@ -112,7 +112,7 @@ pub fn negate(value: Value) -> Value {
     }
 }
 
-/// Functions of one operand that take long, and that vector libraries have.
+/// Whether a primitive is a function of one operand that takes long, and that vector libraries have.
 pub fn has_vector_form(prim: Prim) -> bool {
     matches!(
         prim,

@@ -114,6 +114,7 @@ pub fn optimise(program: &Program, schedule: &Schedule, options: &Options) -> Re
             break;
         }
     }
+    // rules that drop a length put its value into sizes that later rules read; here are the binders that none of them reads again
     for function in program.functions.values_mut() {
         function.body = with_sizes_in_scope(function).unwrap_or_else(|| function.body.clone());
     }

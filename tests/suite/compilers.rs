@@ -136,7 +136,7 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
                 ("clang++", Real::F64) => has_openmp.then_some(with_openmp).into_iter().collect(),
                 (_, Real::F64) => [plain].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
             };
-            // clang's optimiser has said all before it makes machine code, which is more than half of its time
+            // clang gives its last warning before code generation, which is more than half of its time
             let is_first = compilers.first().is_some_and(|first| first.name == compiler.name);
             let only_optimises = compiler.name.starts_with("clang") && !is_first;
             if !only_optimises {

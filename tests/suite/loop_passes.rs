@@ -160,24 +160,47 @@ fn a_perceptron_goes_through_blocks_of_samples() {
     let loops = emitted.matches("for (int64_t row = 0; row < rows; ++row) {").count();
     let sums = emitted.matches("for (int64_t row = 0; row < rows % 4; ++row) {").count();
     assert!(loops >= 5 && sums == 6, "{loops} loops over samples, {sums} ends of sums over them:\n{emitted}");
-    let array = |dims: &[usize]| -> String {
-        let mut text = String::new();
-        rows(dims, &mut 0, &mut text);
-        text
-    };
     for samples in [1, 16, 33] {
         let mut args: Vec<String> =
             [&[4, 3][..], &[4], &[4, 4], &[4], &[2, 4], &[2], &[samples, 3]].iter().map(|dims| array(dims)).collect();
         args.push(format!("{:?}", (0..samples).map(|sample| sample % 2).collect::<Vec<_>>()));
-        let call = |command: &str| {
-            let all: Vec<&str> = [command, "-", "mlpGradient"].into_iter().chain(args.iter().map(String::as_str)).collect();
-            numbers(&text(&smoothc(&all, perceptron)))
-        };
-        let (found, wanted) = (call("run"), call("eval"));
-        assert!(found.len() == wanted.len() && wanted.len() == 42 + 4, "{samples} samples: {found:?}, {wanted:?}");
-        let is_same = |(a, b): (&f64, &f64)| a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * b.abs().max(1.0);
-        assert!(found.iter().zip(&wanted).all(is_same), "{samples} samples: {found:?}, {wanted:?}");
+        assert_eq!(as_interpreted(perceptron, "mlpGradient", &args), 42 + 4, "{samples} samples");
     }
+}
+
+/// What a row sums up goes into `exp` for sixteen rows at a time, in lanes; blocks that are not full, and none, have the same results.
+#[test]
+fn functions_between_loops_run_in_lanes() {
+    let logistic = include_str!("../../benches/logistic.smooth");
+    let emitted = text(&smoothc(&["emit", "-", "-o", "-"], logistic));
+    let stage = "        SMOOTH_LANES\n        for (int64_t row = 0; row < rows; ++row) {\n            const int64_t i = first + row;\n            \
+                 const double s = s_rows[row];\n            const double t = exp(s);\n";
+    assert!(emitted.contains("double s_rows[16];") && emitted.contains(stage), "{emitted}");
+    let strict = text(&smoothc(&["emit", "--strict-fp", "-", "-o", "-"], logistic));
+    assert!(!strict.contains("s_rows"), "a sum in another order:\n{strict}");
+    for samples in [0, 1, 15, 16, 17, 33] {
+        let args = [array(&[3]), array(&[samples, 3]), array(&[samples])];
+        assert_eq!(as_interpreted(logistic, "logisticGradient", &args), 3, "{samples} samples");
+    }
+}
+
+/// How many numbers the entry gives, compiled as in the interpreter.
+fn as_interpreted(program: &str, entry: &str, args: &[String]) -> usize {
+    let call = |command: &str| {
+        let all: Vec<&str> = [command, "-", entry].into_iter().chain(args.iter().map(String::as_str)).collect();
+        numbers(&text(&smoothc(&all, program)))
+    };
+    let (found, wanted) = (call("run"), call("eval"));
+    let is_same = |(a, b): (&f64, &f64)| a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * b.abs().max(1.0);
+    let agree = found.len() == wanted.len() && found.iter().zip(&wanted).all(is_same);
+    assert!(agree, "{entry} {args:?}: {found:?}, {wanted:?}");
+    wanted.len()
+}
+
+fn array(dims: &[usize]) -> String {
+    let mut text = String::new();
+    rows(dims, &mut 0, &mut text);
+    text
 }
 
 /// An array of these lengths as text, of numbers that differ.

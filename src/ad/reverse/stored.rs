@@ -54,7 +54,7 @@ pub fn take_values(
         if size > degree || work_degree(&value) <= size && !has(&value, &is_of_itself) {
             continue;
         }
-        // a length that is stored would be data, which no array is as long as
+        // a length that is read back from a tape is data, and the workspace must be known before the call
         let is_known = |size: Size| !own.iter().any(|var| size.mentions(var));
         if types_mention(rest, &var) && Size::try_of_expr(&value).is_some_and(is_known) {
             continue;

@@ -184,7 +184,7 @@ fn let_dead(expr: &Expr, facts: &Facts) -> Option<Expr> {
     facts.grants("x is not free in b", Uses::of(expr).get(x).count == 0).then(|| without(x, value, body))
 }
 
-/// The body of a `let` that no term in it reads; a length in its types is written as the value is.
+/// The body of a `let` that no term in it reads, with the value in the sizes that mention it: `length-size` makes terms of sizes.
 pub fn without(x: &Var, value: &Expr, body: &Expr) -> Expr {
     if types_mention(body, x) { substitute(body, &[(x.clone(), value.clone())]) } else { body.clone() }
 }

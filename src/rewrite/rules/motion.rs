@@ -61,7 +61,7 @@ fn hoist(expr: &Expr, facts: &Facts) -> Option<Expr> {
     let mut search = Search::out_of(&binders, facts, facts.grants("i is not free in e", false));
     search.may_fail = runs;
     search.all = true;
-    // a term with a loop is worth the test that the outer loop runs; a length behind one would be none that is known before
+    // a term with a loop is worth the test that the outer loop runs; a length behind such a test would no longer be a size
     let guarded = |term: &Expr| Size::try_of_expr(term).is_none() && is_worth_a_test(n, term, facts);
     search.strict(body, &mut |term, place| {
         if body.has_updates() && is_fill(term) {
