@@ -394,6 +394,22 @@ let o (v: Vector<n>) (c: Double) : Vector<n> =
             ("h", &["[1, 2]", r#"{"x": [1, 2], "y": [1, 2]}"#]),
         ],
     ),
+    // a sum of a row that begins with an element goes into a function, which runs for many rows at a time
+    (
+        "let g (X: Matrix<n, d>) (w: Vector<d>) (b: Vector<n>) =
+  gradient (fun w -> ifold (fun t i -> t + exp (ifold (fun s k -> s + w[k] * X[i][k]) b[i] d)) 0.0 n) w",
+        &[
+            ("g", &["[[1, 2], [0.5, -1], [0.1, 0.2]]", "[0.3, 0.4]", "[0.1, 0.2, 0.3]"]),
+            (
+                "g",
+                &[
+                    "[[1], [2], [3], [4], [5], [6], [7], [8], [9], [8], [7], [6], [5], [4], [3], [2], [1]]",
+                    "[0.3]",
+                    "[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]",
+                ],
+            ),
+        ],
+    ),
     // an array that is hoisted out of a loop over a length that only a function inside has a name for
     (
         "let q (u: Vector<m>) (t: Index) =

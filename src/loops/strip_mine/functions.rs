@@ -125,7 +125,7 @@ impl Handing<'_> {
         let at = self.parts[own].iter().position(|stmt| matches!(stmt, Stmt::Declare { id: other, .. } if *other == id))?;
         let is_alone = self.parts[own].iter().filter(|stmt| mentions(stmt, id)).count() == 1;
         let init = match &self.parts[own][at] {
-            Stmt::Declare { init: Some(init), .. } if self.is_outside(init) => {
+            Stmt::Declare { init: Some(init), .. } if self.is_constant(id) && self.is_outside(init) => {
                 let init = init.clone();
                 if is_alone {
                     self.parts[own].remove(at);
@@ -156,6 +156,11 @@ impl Handing<'_> {
             self.parts[at].insert(0, Stmt::Declare { id: copy, init: Some(init.clone()) });
         }
         Some(())
+    }
+
+    /// Whether a scalar stays what it is declared as: a sum may begin with an element.
+    fn is_constant(&self, id: Id) -> bool {
+        self.locals[id].form == Form::Scalar { mutable: false }
     }
 
     /// Whether a value is an element that no part writes, at a place that the index of the iteration says.
