@@ -351,6 +351,36 @@ fn sums_that_share_a_function_agree_with_the_interpreter() {
     }
 }
 
+/// What a sum over row i begins with, a function of the sum `s`, and what becomes of the function's value, VALUE.
+const STARTS: &[&str] = &["0.0", "y[i]", "0.5 * y[i]"];
+const FUNCTIONS: &[&str] = &["exp (0.1 * s)", "tanh s + y[i]", "(let t = sigmoid s in t * (1.0 - t) * s)"];
+const RESULTS: &[&str] = &[
+    "build m (fun i -> VALUE)",
+    "ifold (fun t i -> t + VALUE) 0.0 m",
+    "gradient (fun w -> ifold (fun t i -> t + VALUE) 0.0 m) w",
+    "build m (fun i -> let e = VALUE in e * ifold (fun q j -> q + e * X[i][j]) y[i] n)",
+];
+
+/// Sixteen rows at a time: no block, one that is not full, and two with what is left.
+#[test]
+fn functions_of_rows_agree_with_the_interpreter() {
+    let (mut text, mut entries) = (String::new(), Vec::new());
+    for (r, result) in RESULTS.iter().enumerate() {
+        for (f, function) in FUNCTIONS.iter().enumerate() {
+            for (b, start) in STARTS.iter().enumerate() {
+                let value = format!("(let s = ifold (fun s j -> s + X[i][j] * w[j]) ({start}) n in {function})");
+                let (name, body) = (format!("f{r}{f}{b}"), result.replace("VALUE", &value));
+                text += &format!("let {name} (X: Matrix<m, n>) (y: Vector<m>) (w: Vector<n>) =\n  {body}\n\n");
+                entries.push(name);
+            }
+        }
+    }
+    let session = engine::compile("rows.smooth", &text, "default", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let blocks = session.files.as_ref().expect("C").source.matches("_rows[16];").count();
+    assert!(blocks >= entries.len() / 2, "{blocks} arrays of sixteen rows for {} entries", entries.len());
+    agree(&text, &entries, &[(0, 3), (1, 2), (15, 3), (17, 1), (33, 3)]);
+}
+
 /// Rows of sums, and how many of them are added at once.
 const SUMS: &[(&str, Option<&str>, &str)] = &[
     ("products", Some("eights"), "build m (fun i -> ifold (fun s j -> s + X[i][j] * w[j]) 0.0 n)"),
