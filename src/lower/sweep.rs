@@ -85,8 +85,11 @@ impl Lowerer<'_> {
         Ok(ArrayView { ty: Type::array(ty, dest.length()), leaves: places })
     }
 
-    /// Gives the accumulators their first values.
+    /// Gives the accumulators their first values, which may be other folds down the columns.
     pub fn clear_columns(&mut self, n: &Expr, column: &Var, count: &Value, fold: &ColumnFold, state: &ArrayView) -> Result<()> {
+        if let Some(first) = ColumnFold::find(n, column, &fold.init) {
+            return self.sweep(n, column, count, &first, state);
+        }
         self.enter_apart(column, n, count, Some(state.length()), |this, at| {
             let place = this.element_dest(state, at, fold.init.span())?;
             this.write(&fold.init, &place)

@@ -5,8 +5,9 @@
 //!
 //!     build(n, j. log(fold(m, s, i. max(s, A[i][j]), w[j])))   →   init w[j], step max(s, A[i][j]), finish log(total)
 //!
-//! The accumulator is a scalar or a tuple of scalars. Excluded are folds with loops in their steps, folds that are evaluated
-//! conditionally, and folds that read more along rows than down columns. A small literal number of columns is left alone.
+//! The accumulator is a scalar or a tuple of scalars, and may begin with another fold down the column. Excluded are folds with loops in
+//! their steps, folds that are evaluated conditionally, and folds that read more along rows than down columns. A small literal number of
+//! columns is left alone.
 
 use std::collections::HashSet;
 
@@ -51,15 +52,7 @@ impl ColumnFold {
         }
         let fold = folds(column, element).into_iter().find(|found| found.alone)?.fold;
         let Term::Fold { n: count, acc, i: row, body, init } = fold.term() else { return None };
-        let mut lets = Vec::new();
-        let mut body = body;
-        while let Term::Let(var, value, rest) = body.term()
-            && !mentions(value, acc)
-        {
-            lets.push((var.clone(), value.clone()));
-            body = rest;
-        }
-        let step = added(body, acc).map_or_else(|| Step::Next(body.clone()), |(op, term)| Step::Sum(op, term));
+        let (lets, step) = step_of(body, acc);
         let total = acc.renewed(fold.ty().clone());
         let finish = replace(element, &fold, &Expr::var(&total));
         Some(ColumnFold {
@@ -125,6 +118,18 @@ impl ColumnFold {
     }
 }
 
+/// What a fold's body names before it uses the accumulator, and what it does with that.
+fn step_of(mut body: &Expr, acc: &Var) -> (Vec<(Var, Expr)>, Step) {
+    let mut lets = Vec::new();
+    while let Term::Let(var, value, rest) = body.term()
+        && !mentions(value, acc)
+    {
+        lets.push((var.clone(), value.clone()));
+        body = rest;
+    }
+    (lets, added(body, acc).map_or_else(|| Step::Next(body.clone()), |(op, term)| Step::Sum(op, term)))
+}
+
 /// Whether there are few columns, of literal number.
 pub fn has_few(n: &Expr) -> bool {
     matches!(n.term(), Term::Index(n) if *n <= FEW_COLUMNS)
@@ -146,13 +151,11 @@ pub fn folds(column: &Var, element: &Expr) -> Vec<Found> {
 /// `named` are the lets around.
 fn collect(expr: &Expr, column: &Var, named: &mut Vec<Var>, found: &mut Vec<Found>) {
     match expr.term() {
-        Term::Fold { n, i: row, body, init, .. } => {
-            let scalar = !expr.ty().has_array() && !has_loop(init) && !has_loop(body);
-            if scalar && !mentions(n, column) && walks_columns(body, row, column) {
-                let alone = !named.iter().any(|var| mentions(expr, var));
-                found.push(Found { fold: expr.clone(), alone });
-            }
+        Term::Fold { .. } if is_down(column, expr) => {
+            let alone = !named.iter().any(|var| mentions(expr, var));
+            found.push(Found { fold: expr.clone(), alone });
         }
+        Term::Fold { .. } => {}
         Term::Prim(Prim::And | Prim::Or, _) | Term::If(..) | Term::Build { .. } | Term::Check { .. } | Term::Dual { .. } => {}
         Term::Let(var, value, body) => {
             collect(value, column, named, found);
@@ -163,6 +166,18 @@ fn collect(expr: &Expr, column: &Var, named: &mut Vec<Var>, found: &mut Vec<Foun
         Term::While { init, .. } => collect(init, column, named, found),
         term => term.each_child(&mut |child| collect(child, column, named, found)),
     }
+}
+
+/// Whether a fold walks down the column, which may begin with another that does.
+fn is_down(column: &Var, expr: &Expr) -> bool {
+    let Term::Fold { n, i: row, body, init, .. } = expr.term() else { return false };
+    let scalar = !expr.ty().has_array() && !has_loop(body) && (!has_loop(init) || is_down(column, init));
+    scalar && !mentions(n, column) && walks_columns(body, row, column)
+}
+
+/// Whether a sum walks down the column.
+pub fn is_sum_down(column: &Var, expr: &Expr) -> bool {
+    matches!(expr.term(), Term::Fold { acc, body, .. } if matches!(step_of(body, acc).1, Step::Sum(..))) && is_down(column, expr)
 }
 
 /// `acc + e`, `e + acc`, `acc - e`, or one of them unless a condition leaves the sum as it is: adding -0.0, or

@@ -9,6 +9,7 @@
 //!
 //! Limits: what only the statements that are emitted can decide, such as whether one of them fails, is still decided in `lower`.
 
+mod begin_sums;
 mod change_states;
 pub mod columns;
 mod duplicate_tails;
@@ -57,6 +58,7 @@ pub const PLANNERS: &[Planner] = &[
     planner!("duplicate_tails", "has each branch of a step give the next state, where arrays are changed", duplicate_tails::run),
     planner!("store_reciprocals", "multiplies by stored reciprocals in loops that divide by the same row", store_reciprocals::run),
     planner!("store_transposes", "reads a matrix that a loop multiplies by again and again by columns", store_transposes::run),
+    planner!("begin_sums", "begins sums down columns with what is added to them", begin_sums::run),
     planner!("expand_scalars", "stores what columns need before a second fold", expand_scalars::run),
     planner!("change_states", "changes a state in place that a step computes element by element and then changes", change_states::run),
     planner!("leave_unset", "writes of a result of a sum type only the data of its case", leave_unset::run),

@@ -158,6 +158,16 @@ let powers (A: Matrix<n, n>) (v: Vector<n>) : Vector<n> = ifold (fun x t -> vect
 let layers (A: Matrix<m, n>) (v: Vector<n>) : Vector<m> =
   ifold (fun x t -> build m (fun i -> x[i] * 0.5 + ifold (fun s j -> s + A[i][j] * sin (v[j] + double t)) 0.0 n)) (vectorZeros m) n
 
+let biased (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> = build n (fun j -> exp (ifold (fun s i -> s + A[i][j] * double i) 0.0 m + v[j]))
+
+/// One sum after the other, and what has a loop of its own or a name at the end.
+let several (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
+  build n (fun j ->
+    let t = vectorSum (build (j + m) (fun k -> v[j]))
+    let u = exp (v[j] + ifold (fun s i -> s - A[i][j]) v[j] m) + exp (ifold (fun s i -> s + A[i][j] * v[j]) 1.0 m - v[j])
+    u + (v[j] + ifold (fun s i -> s + cos A[i][j]) v[j] m) + (t + ifold (fun s i -> if A[i][j] > 0.5 then s + 1.0 else s) 0.0 m
+      + ifold (fun s i -> s + A[m - 1 - i][j] * t) 2.0 m))
+
 let marked (A: Matrix<m, n>) (v: Vector<n>) : Vector<n> =
   ifold (fun s i ->
     let a = build n (fun j -> let t = sin A[i][j] in s[j] * t + t)
@@ -203,7 +213,7 @@ let capped (x: Double) : Double =
   ifold (fun s i -> s + a[i] * ifold (fun u j -> u * a[j]) (double i) (length a)) 0.0 (length a)
 ";
 
-const CHANGED: [(&str, &str); 11] = [
+const CHANGED: [(&str, &str); 12] = [
     ("capped", "name_lengths"),
     ("logSums", "expand_scalars"),
     ("ranges", "expand_scalars"),
@@ -212,6 +222,7 @@ const CHANGED: [(&str, &str); 11] = [
     ("sums", "store_reciprocals"),
     ("powers", "store_transposes"),
     ("layers", "store_transposes"),
+    ("biased", "begin_sums"),
     ("marked", "change_states"),
     ("tables", "change_states"),
     ("root", "leave_unset"),
@@ -251,7 +262,7 @@ fn each_pass_changes_what_it_looks_for() {
     let counts = Mutex::new(Counts::default());
     let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     for (matrix, vector) in MATRICES {
-        let with_vector = ["ranges", "quotients", "sums", "layers", "stepped", "marked", "tables", "read", "shifted"]
+        let with_vector = ["ranges", "quotients", "sums", "layers", "biased", "several", "stepped", "marked", "tables", "read", "shifted"]
             .map(|entry| (entry.to_string(), words(&[matrix, vector])));
         let alone = ["logSums", "scaled"].map(|entry| (entry.to_string(), words(&[matrix])));
         let calls = [with_vector.as_slice(), &alone, &[("maybe".into(), words(&[matrix, "true"]))]].concat();
