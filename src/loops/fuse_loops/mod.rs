@@ -7,7 +7,8 @@
 //!     for i < n: out[i] = t[i] * w[i]
 //!       →   for i < n: t = exp(v[i]); out[i] = t * w[i]
 //!
-//! What stands between them goes before both, where it needs nothing of the first. An iteration of the second comes before later
+//! What stands between them goes before both, where it needs nothing of the first, or behind, where the second and it may change places
+//! and the loops have elements in common. An iteration of the second comes before later
 //! ones of the first: so no element that one of them writes is one that the other has in another iteration. A loop that can stop the
 //! function stays as it is. Loops that only copy or fill, for which compilers call `memcpy` and `memset`, are fused where both have the
 //! same elements; loops that both call functions of `math.h` are not, since a call leaves no vector in its register; and an iteration
@@ -25,12 +26,15 @@ use super::program::*;
 use super::rename::rename;
 use super::simplify::simplify;
 use super::vectorise::{Body, from_later};
-use super::visit::{each_change, each_mention, each_part, mentions};
+use super::visit::{each_change, each_mention, each_part, each_written, mentions};
 use super::{Context, Result};
 
 /// So many different elements an iteration of a fused loop has at most: rows of a power of two of numbers fall on the same lines of a
 /// cache, which holds eight or twelve of them.
 const MOST_ELEMENTS: usize = 12;
+
+/// A loop is fused with a later one behind at most so many statements.
+const FARTHEST: usize = 8;
 
 /// Fuses the loops of a function.
 pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
@@ -45,6 +49,31 @@ pub fn run(function: &mut LoopFunction, _: &Context) -> Result<()> {
 struct Fuser<'f> {
     homes: &'f Homes,
     ranges: &'f Ranges,
+}
+
+/// A loop as one with a later one.
+struct Fused {
+    /// So many statements behind it go before it.
+    before: usize,
+    /// Where the later one is.
+    next: usize,
+    fused: Stmt,
+}
+
+/// Every local that a statement has; `None` where it may end the function, or is for threads or tiles.
+fn mentioned(stmt: &Stmt) -> Option<HashSet<Id>> {
+    let mut found = HashSet::new();
+    let ends = matches!(stmt, Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_));
+    if ends || matches!(stmt, Stmt::Share(_) | Stmt::For { lanes: Lanes::Tile(_), .. }) {
+        return None;
+    }
+    each_mention(stmt, &mut |id| {
+        found.insert(id);
+    });
+    for inner in stmt.blocks().flatten() {
+        found.extend(mentioned(inner)?);
+    }
+    Some(found)
 }
 
 /// A loop that no pass has marked.
@@ -69,33 +98,53 @@ impl Fuser<'_> {
         block.iter_mut().for_each(|stmt| stmt.blocks_mut().for_each(|inner| found |= self.block(inner)));
         let mut at = 0;
         while at < block.len() {
-            let Some((next, fused)) = self.fused_with_next(block, at) else {
+            let Some(Fused { before, next, fused }) = self.fused_with_later(block, at) else {
                 at += 1;
                 continue;
             };
             found = true;
             block.remove(next);
             block[at] = fused;
-            // what stood between
-            block[at..next].rotate_left(1);
-            at = next - 1;
+            block[at..=at + before].rotate_left(1);
+            at += before;
         }
         found
     }
 
-    /// The loop at this place as one with the next, and where that is.
-    fn fused_with_next(&self, block: &[Stmt], at: usize) -> Option<(usize, Stmt)> {
+    /// The loop at this place as one with a later one: the next, or one that has elements in common and may go before all between.
+    fn fused_with_later(&self, block: &[Stmt], at: usize) -> Option<Fused> {
         let first = Loop::of(&block[at])?;
         let effects = Body::of(from_later(first.i, first.body).map_or(first.body, |(_, rest)| rest))?;
+        let mut before = 0;
+        let mut between: Vec<&Stmt> = Vec::new();
         for (next, stmt) in block.iter().enumerate().skip(at + 1) {
-            if let Some(second) = Loop::of(stmt) {
-                return Some((next, self.fused(&block[at], &first, &effects, &second)?));
+            if let Some(second) = Loop::of(stmt)
+                && let Some(fused) = self.fused(&block[at], &first, &effects, &second, between.is_empty())
+                && between.iter().all(|earlier| self.may_change_places(earlier, stmt))
+            {
+                return Some(Fused { before, next, fused });
             }
-            if !self.may_go_before(stmt, &block[at], &effects) {
+            if between.is_empty() && self.may_go_before(stmt, &block[at], &effects) {
+                before += 1;
+            } else if between.len() < FARTHEST {
+                between.push(stmt);
+            } else {
                 return None;
             }
         }
         None
+    }
+
+    /// Whether two statements have the same effect in either order: neither ends the function, or changes what the other has.
+    fn may_change_places(&self, a: &Stmt, b: &Stmt) -> bool {
+        let (Some(a_all), Some(b_all)) = (mentioned(a), mentioned(b)) else { return false };
+        let is_free = |stmt: &Stmt, others: &HashSet<Id>| {
+            let mut free = true;
+            each_written(stmt, &mut |base| free &= !others.iter().any(|other| self.homes.may_meet(base, *other)));
+            each_change(std::slice::from_ref(stmt), &mut |id| free &= !others.contains(&id));
+            free
+        };
+        is_free(a, &b_all) && is_free(b, &a_all)
     }
 
     /// Whether a statement behind a loop has the same effect before it.
@@ -131,8 +180,8 @@ impl Fuser<'_> {
         is_free
     }
 
-    /// Both loops as one, where that is right and of use.
-    fn fused(&self, stmt: &Stmt, first: &Loop, effects: &Body, second: &Loop) -> Option<Stmt> {
+    /// Both loops as one, where that is right, but for what stands between them, and of use.
+    fn fused(&self, stmt: &Stmt, first: &Loop, effects: &Body, second: &Loop, is_next: bool) -> Option<Stmt> {
         (first.count == second.count).then_some(())?;
         let mut body = second.body.clone();
         rename(&mut body, second.i, first.i);
@@ -147,7 +196,7 @@ impl Fuser<'_> {
             i = from;
         }
         let others = Body::of(&body)?;
-        Self::is_of_use(first.body, effects, &body, &others).then_some(())?;
+        Self::is_of_use(first.body, effects, &body, &others, is_next).then_some(())?;
         let all = [first.body.as_slice(), &body].concat();
         let whole = Body::of(from_later(first.i, &all).map_or(all.as_slice(), |(_, rest)| rest))?;
         let iterations = Iterations { i, count: first.count, own: &whole.declared, around: &Around::default(), ranges: self.ranges };
@@ -178,12 +227,12 @@ impl Fuser<'_> {
         !written(&first.stores, second) && !written(&second.stores, first)
     }
 
-    /// Whether the loops do more than copy, or have elements in common, and the loop does not become too large.
-    fn is_of_use(first: &[Stmt], a: &Body, second: &[Stmt], b: &Body) -> bool {
+    /// Whether the loops are neighbours and do more than copy, or have elements in common, and the loop does not become too large.
+    fn is_of_use(first: &[Stmt], a: &Body, second: &[Stmt], b: &Body, is_next: bool) -> bool {
         let of = |body: &Body| -> Vec<(Id, Option<Value>)> { body.stores.iter().chain(&body.loads).cloned().collect() };
         let (a_all, b_all) = (of(a), of(b));
         let is_plain = |block: &[Stmt], body: &Body| block.len() == 1 && !body.calls;
-        let shares = !is_plain(first, a) && !is_plain(second, b) || a_all.iter().any(|access| b_all.contains(access));
+        let shares = is_next && !is_plain(first, a) && !is_plain(second, b) || a_all.iter().any(|access| b_all.contains(access));
         let mut elements: Vec<(Id, Option<Value>)> = Vec::new();
         for access in a_all.into_iter().chain(b_all) {
             if !elements.contains(&access) {
