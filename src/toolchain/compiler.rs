@@ -150,7 +150,9 @@ pub fn compile_generated(
     output: &Path,
     libraries: &[&str],
 ) -> Result<(), Diagnostic> {
-    let mut flags = vec![mode.level(), "-fno-math-errno", "-w", mode.arithmetic.contraction()];
+    // no lanes are marked in it
+    let level = if mode.quick { "-O0" } else { OPTIMISED };
+    let mut flags = vec![level, "-fno-math-errno", "-w", mode.arithmetic.contraction()];
     flags.extend((!mode.portable).then_some(NATIVE));
     make(&Job { folder, file, flags: &flags, libraries }, artifact, output)
 }

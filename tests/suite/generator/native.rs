@@ -11,17 +11,12 @@ use smoothc::cli::args::Arguments;
 use smoothc::toolchain::flat::Column;
 use smoothc::toolchain::shim::{Interface, Leaf, leaves};
 
-pub const SANITIZED: &[&str] = &["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+use crate::support::tools::LESS_SANITIZED;
+
+pub const SANITIZED: &[&str] = &["-O0", "-g1", "-fsanitize=address,undefined", LESS_SANITIZED, "-fno-sanitize-recover=all"];
 /// Every loop is worth sharing.
-pub const THREADS: &[&str] = &[
-    "-O0",
-    "-g1",
-    "-fopenmp",
-    "-DSMOOTH_WORTH=1e-3",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-    "-fno-omit-frame-pointer",
-];
+pub const THREADS: &[&str] =
+    &["-O0", "-g1", "-fopenmp", "-DSMOOTH_WORTH=1e-3", "-fsanitize=address,undefined", LESS_SANITIZED, "-fno-sanitize-recover=all"];
 pub const PLAIN: &[&str] = &["-O2"];
 
 /// The other side of one call.

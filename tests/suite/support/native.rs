@@ -18,6 +18,8 @@ use smoothc::toolchain::compiler::{self, Artifact};
 use smoothc::toolchain::flat::{Column, Flat, Shape};
 use smoothc::toolchain::shim::{Leaf, leaves};
 
+use super::tools::LESS_SANITIZED;
+
 /// An entry with its arguments.
 pub struct Call<'a> {
     pub entry: &'a str,
@@ -209,7 +211,7 @@ pub fn sanitized(text: &str, session: &Session, calls: &[Call], folder: &Path) -
     let (file, binary, output) = (folder.join("cases.c"), folder.join("cases"), folder.join("sanitized.txt"));
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let mut command = Command::new(super::tools::c_compiler());
-    command.args(["-std=c99", "-g1", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
+    command.args(["-std=c99", "-g1", "-O0", "-fsanitize=address,undefined", LESS_SANITIZED, "-fno-sanitize-recover=all", "-o"]);
     super::tools::succeeds(command.arg(&binary).arg(&file).arg("-lm"))?;
     super::tools::succeeds(Command::new(&binary).arg(&output))?;
     outcomes(&output, session, calls)

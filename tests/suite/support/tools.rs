@@ -1,9 +1,10 @@
 //! The tools of the machine that tests use: compilers, `nm`, sanitizers; and two workers for what takes long.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Says what a test leaves out, and why: also where the test's output is kept from the terminal since it passes.
 pub fn skipped(why: &str) {
@@ -18,8 +19,14 @@ pub fn skipped(why: &str) {
 
 /// The C compiler to test with: `CC`, gcc where there is one, or cc.
 pub fn c_compiler() -> String {
-    std::env::var("CC").ok().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| if exists("gcc") { "gcc" } else { "cc" }.into())
+    static HERE: OnceLock<&str> = OnceLock::new();
+    let here = || HERE.get_or_init(|| if exists("gcc") { "gcc" } else { "cc" }).to_string();
+    std::env::var("CC").ok().filter(|name| !name.trim().is_empty()).unwrap_or_else(here)
 }
+
+/// What sanitizers need not ask: what is wrong with a pointer is found where it is used, and to ask of each before is half of the
+/// compiler's time. `parallel` runs every example with all that they ask.
+pub const LESS_SANITIZED: &str = "-fno-sanitize=null,pointer-overflow";
 
 /// Whether a program answers.
 pub fn exists(program: &str) -> bool {
@@ -45,6 +52,11 @@ pub fn has_sanitizers() -> bool {
 
 /// Whether a compiler makes programs with sanitizers: clang may lack the libraries that gcc has.
 pub fn makes_sanitized(compiler: &str) -> bool {
+    static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    *KNOWN.lock().expect("no panic while it is held").entry(compiler.to_string()).or_insert_with(|| tries_sanitized(compiler))
+}
+
+fn tries_sanitized(compiler: &str) -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("empty.c");
     std::fs::write(&file, "int main(void) { return 0; }\n").expect("writes");
