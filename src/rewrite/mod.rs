@@ -9,6 +9,7 @@
 //! `rule` says what a rule is, `rules/` holds them, `strategy` parses schedules, `interpret` applies them,
 //! `engine` is the fast normaliser, `facts` the context of a term.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::diagnostic::{Diagnostic, nearest};
@@ -186,11 +187,23 @@ pub fn check_name(name: &str) -> Result<(), Diagnostic> {
     Err(Diagnostic::error("E0813", Span::NONE, format!("no rule or group of rules is called `{name}`")).help(help))
 }
 
+thread_local! {
+    /// The built-in schedules that were asked for: several stages ask for one, and a process that compiles more than one program does.
+    static BUILT: RefCell<Vec<Schedule>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Schedule {
     /// `none`, `paper` or `default`.
     pub fn builtin(name: &str) -> Option<Schedule> {
-        let (_, text) = strategy::BUILTIN.iter().find(|(known, _)| *known == name)?;
-        Schedule::parse(name, text, Span::NONE.file).ok()
+        BUILT.with_borrow_mut(|built| {
+            if let Some(known) = built.iter().find(|schedule| &*schedule.name == name) {
+                return Some(known.clone());
+            }
+            let (_, text) = strategy::BUILTIN.iter().find(|(known, _)| *known == name)?;
+            let schedule = Schedule::parse(name, text, Span::NONE.file).ok()?;
+            built.push(schedule.clone());
+            Some(schedule)
+        })
     }
 
     /// The built-in schedule that this one is, whatever it is called: its phases are the same.

@@ -14,6 +14,8 @@
 
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashMap;
+
 use super::rule::Rule;
 
 pub mod absorb;
@@ -102,7 +104,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 
 /// The rule of this name.
 pub fn named(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
+    static BY_NAME: LazyLock<FxHashMap<&str, &Rule>> = LazyLock::new(|| all().map(|rule| (rule.name, rule)).collect());
+    BY_NAME.get(name).copied()
 }
 
 /// The table: name, the paper and figure that print the rule in brackets (none for a rule of smoothc's own), part, group, the

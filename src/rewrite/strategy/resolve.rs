@@ -30,7 +30,7 @@ pub fn main(file: &File, is_builtin: bool) -> Result<Strategy, Diagnostic> {
         let message = format!("`{}` has a parameter: it cannot run by itself", definition.name);
         return Err(Diagnostic::error("E0121", Span::new(file.end.file, 0, 0), message));
     }
-    let names = Names { file, is_builtin, atoms: Cell::new(0), recursive: RefCell::default() };
+    let names = Names { file, is_builtin, atoms: Cell::new(0), recursive: RefCell::default(), plain: RefCell::default() };
     if definition.is_recursive {
         return Ok(Strategy::Call(names.recursive(main)?, Rc::new([])));
     }
@@ -45,6 +45,8 @@ struct Names<'a> {
     atoms: Cell<usize>,
     /// The definitions of `let rec` that were used, by their places in the file.
     recursive: RefCell<FxHashMap<usize, Rc<Recursive>>>,
+    /// The definitions without parameters that were used, with their atoms.
+    plain: RefCell<FxHashMap<usize, (Strategy, usize)>>,
 }
 
 /// What a parameter stands for.
@@ -177,6 +179,10 @@ impl<'a> Scope<'a> {
 
     /// The use of a definition.
     fn used(&self, at: usize, rest: &mut Rest, span: Span) -> Result<Strategy, Diagnostic> {
+        if let Some((strategy, atoms)) = self.names.plain.borrow().get(&at) {
+            return self.count(*atoms, span).map(|()| strategy.clone());
+        }
+        let before = self.names.atoms.get();
         let definition = &self.names.file.definitions[at];
         let arguments = self.arguments(definition, rest, span)?;
         if definition.is_recursive {
@@ -185,7 +191,11 @@ impl<'a> Scope<'a> {
         let bound = arguments.into_iter().map(|(argument, atoms)| Bound::Argument(argument, atoms));
         let bound = definition.parameters.iter().map(String::as_str).zip(bound).collect();
         let body = self.names.scope(at, bound).tree(&definition.body)?;
-        Ok(Strategy::Named(definition.name.as_str().into(), body.into()))
+        let used = Strategy::Named(definition.name.as_str().into(), body.into());
+        if definition.parameters.is_empty() {
+            self.names.plain.borrow_mut().insert(at, (used.clone(), self.names.atoms.get() - before));
+        }
+        Ok(used)
     }
 
     /// What a definition takes, each with its atoms.
