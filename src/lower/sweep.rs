@@ -28,25 +28,34 @@ impl Lowerer<'_> {
         let (block, ()) = self.nested(|this| {
             let state = this.accumulators(fold, dest)?;
             this.clear_columns(n, column, count, fold, &state)?;
-            let rows = this.count_behind(&fold.count, count)?;
-            let size = Size::try_of_expr(&fold.count).map(|size| this.canonical(&size));
-            this.enter(&fold.row, &fold.count, &rows, size, |this, at| this.add_row(n, column, count, fold, at, &state))?;
+            let (rows, ()) = this.nested(|this| {
+                let rows = this.count_behind(&fold.count, count)?;
+                let size = Size::try_of_expr(&fold.count).map(|size| this.canonical(&size));
+                this.enter(&fold.row, &fold.count, &rows, size, |this, at| this.add_row(n, column, count, fold, at, &state))
+            })?;
+            this.behind_columns(rows, count);
             this.finish_columns(n, column, count, fold, &state, dest)
         })?;
         self.place(block);
         Ok(())
     }
 
-    /// The trip count of the columns' loops, which is evaluated only where there are columns.
+    /// Emits the loop over rows, where it may fail outside of the columns' loops only if there are columns: no element is computed else.
+    fn behind_columns(&mut self, rows: Block, columns: &Value) {
+        if self.range(columns).0 > 0 || !fails_in_row(&rows, columns) {
+            return rows.into_iter().for_each(|stmt| self.emit(stmt));
+        }
+        self.emit(Stmt::If { cond: runs(columns), then: rows, otherwise: Vec::new() });
+    }
+
+    /// The trip count of the loop over rows, which is evaluated only where there are columns.
     fn count_behind(&mut self, n: &Expr, columns: &Value) -> Result<Value> {
         let (checks, rows) = self.nested(|this| this.count(n, None))?;
-        let zero = || Value::Index(0);
-        let compare = |prim, elem, args| Value::Prim { prim, elem, plain: true, args };
         for check in checks {
             let check = match check {
                 Stmt::Fail { cond, status: Status::Negative } if self.range(columns).0 <= 0 => {
-                    let runs = compare(Prim::Lt, Elem::Index, vec![zero(), columns.clone()]);
-                    Stmt::Fail { cond: compare(Prim::And, Elem::Bool, vec![runs, cond]), status: Status::Negative }
+                    let args = vec![runs(columns), cond];
+                    Stmt::Fail { cond: Value::Prim { prim: Prim::And, elem: Elem::Bool, plain: true, args }, status: Status::Negative }
                 }
                 check => check,
             };
@@ -195,4 +204,20 @@ impl Lowerer<'_> {
             }
         }
     }
+}
+
+/// Whether there are columns.
+fn runs(columns: &Value) -> Value {
+    Value::Prim { prim: Prim::Lt, elem: Elem::Index, plain: true, args: vec![Value::Index(0), columns.clone()] }
+}
+
+/// Whether statements may end the function outside of loops over columns, and where there may be none.
+fn fails_in_row(block: &[Stmt], columns: &Value) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::For { count, .. } if count == columns => false,
+        Stmt::Fail { cond: Value::Prim { prim: Prim::And, args, .. }, .. } if args.first() == Some(&runs(columns)) => false,
+        Stmt::Fail { .. } | Stmt::NoRoom { .. } => true,
+        Stmt::Invoke(call) => call.fallible,
+        _ => stmt.blocks().any(|block| fails_in_row(block, columns)),
+    })
 }

@@ -435,6 +435,31 @@ let a (v: Vector<n>) (t: Index) =
             ("a", &["[]", "2"]),
         ],
     ),
+    // what sums down columns need of a row, or for their length, is no error where there are no columns
+    (
+        "let a (A: Matrix<m, n>) (q: Index) : Vector<n> =
+  build n (fun j -> ifold (fun s i -> let e = double (5 / (q - i)) in s + A[i][j] * e * e) 0.0 m)
+let b (A: Matrix<m, n>) (x: Vector<r>) (b: Vector<n>) : Vector<n> =
+  build n (fun j -> b[j] + ifold (fun s i -> if x[i] > 0.0 then s + A[i][j] * x[i] else s) 0.0 m)
+let c (A: Matrix<m, n>) (q: Index) : Vector<n> = build n (fun j -> exp (ifold (fun s i -> s + A[i][j]) 1.0 (6 / q)))
+let d (A: Matrix<m, n>) (x: Vector<r>) (q: Index) : Vector<n> =
+  build n (fun j -> ifold (fun s i -> let t = ifold (fun u k -> u + x[k]) 0.0 (q - i) in max s (A[i][j] * t)) 0.0 m)",
+        &[
+            ("a", &["[[], [], []]", "1"]),
+            ("a", &["[[1], [2], [3]]", "1"]),
+            ("a", &["[[1, 2], [3, 4]]", "7"]),
+            ("b", &["[[], [], []]", "[1]", "[]"]),
+            ("b", &["[[1], [2], [3]]", "[1]", "[4]"]),
+            ("b", &["[[1, 2], [3, 4]]", "[1, -1]", "[5, 6]"]),
+            ("c", &["[[], []]", "0"]),
+            ("c", &["[[1], [2]]", "0"]),
+            ("c", &["[[1], [2]]", "3"]),
+            ("d", &["[[], [], []]", "[1]", "2"]),
+            ("d", &["[[], [], []]", "[1, 2]", "1"]),
+            ("d", &["[[1], [2]]", "[1, 2]", "2"]),
+            ("d", &["[[1], [2], [3]]", "[1]", "1"]),
+        ],
+    ),
 ];
 
 /// The same where derivatives are computed forward.
