@@ -123,6 +123,8 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
         let (files, together) = emitted(folder.path(), kind, &options);
         for compiler in &compilers {
             let has_openmp = compiler.has_openmp && *schedule == "default";
+            // in lanes, as by OpenMP, loops run without threads too
+            let has_threads = has_openmp && (*parallel || real == Real::F32);
             let (plain, with_openmp) = (vec!["-O2", "-c"], vec!["-O2", "-fopenmp", "-c"]);
             let optimised = match (compiler.name, real) {
                 // gcc's optimiser has no more to say of C++ than of C
@@ -130,11 +132,11 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
                 // of floats, whose loops are those of doubles, each optimiser reads the form with most lanes
                 ("clang", Real::F32) => vec![lanes.clone()],
                 ("clang++", Real::F32) => Vec::new(),
-                (_, Real::F32) => vec![if has_openmp { with_openmp } else { plain }],
+                (_, Real::F32) => vec![if has_threads { with_openmp } else { plain }],
                 // clang's has no more to say of C++ but with OpenMP
-                ("clang", Real::F64) => [lanes.clone()].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
-                ("clang++", Real::F64) => has_openmp.then_some(with_openmp).into_iter().collect(),
-                (_, Real::F64) => [plain].into_iter().chain(has_openmp.then_some(with_openmp)).collect(),
+                ("clang", Real::F64) => [lanes.clone()].into_iter().chain(has_threads.then_some(with_openmp)).collect(),
+                ("clang++", Real::F64) => has_threads.then_some(with_openmp).into_iter().collect(),
+                (_, Real::F64) => [plain].into_iter().chain(has_threads.then_some(with_openmp)).collect(),
             };
             // clang gives its last warning before code generation, which is more than half of its time
             let is_first = compilers.first().is_some_and(|first| first.name == compiler.name);
