@@ -238,9 +238,9 @@ fn run_passes(function: &mut LoopFunction, context: &Context, wanted: &str, reco
     Ok(())
 }
 
-/// In development builds, whether the stage gave a well-formed function.
+/// In debug builds, whether the stage gave a well-formed function.
 fn check(function: &LoopFunction, context: &Context, stage: &str) -> Result<()> {
-    if !cfg!(any(checked, debug_assertions)) {
+    if !cfg!(debug_assertions) {
         return Ok(());
     }
     verify::function(function, context.done).map_err(|problem| {

@@ -111,7 +111,7 @@ fn of_product(graph: &mut Graph, node: usize, factors: &[usize], values: &dyn Va
     let mut others: Vec<usize> = factors.to_vec();
     others.remove(others.iter().position(|&factor| factor == value)?);
     let others = graph.raw_product(others);
-    assert!(!cfg!(any(checked, debug_assertions)) || node != value, "a value that is made of itself");
+    debug_assert_ne!(node, value);
     let inner = of_node(graph, value, forms);
     Some(inner.iter().map(|(&value, &factor)| (value, graph.product(&[factor, others]))).collect())
 }
