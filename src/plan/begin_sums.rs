@@ -7,14 +7,15 @@
 //!                   + fold(k, s, i. s + B[i][j], 0)                       fold(m, s, i. s + A[i][j], b[j]))))
 //!                   + b[j]))
 //!
-//! A law of the real numbers: only where [`Options`] allows these. Terms with loops of their own are added at the end, as before.
+//! A law of the real numbers: only where [`Options`] allows these. Terms with loops of their own are added at the end, as before; names of
+//! elements are written out where a sum then begins with them.
 
 use crate::ir::free::mentions;
-use crate::ir::subst::map_children;
+use crate::ir::subst::{map_children, substitute};
 use crate::ir::{Expr, Function, Prim, Term, Type, Var};
 
 use super::Options;
-use super::columns::{has_few, has_loop, is_sum_down};
+use super::columns::{has_few, has_loop, is_plain, is_sum_down};
 
 /// The body with such sums one after the other.
 pub fn run(function: &Function, options: &Options) -> Expr {
@@ -24,7 +25,7 @@ pub fn run(function: &Function, options: &Options) -> Expr {
 fn begun_inside(expr: &Expr) -> Expr {
     let inside = map_children(expr, &mut begun_inside);
     let Term::Build { n, i, body } = inside.term() else { return inside };
-    if has_few(n) || body.ty().has_array() {
+    if has_few(n) || body.ty().has_array() || !has_loop(body) {
         return inside;
     }
     let element = begun(i, body, &mut Vec::new());
@@ -40,6 +41,12 @@ fn begun(column: &Var, expr: &Expr, named: &mut Vec<Var>) -> Expr {
         Term::Prim(Prim::Add, _) => {
             let expr = begun_summands(column, expr, named);
             one_after_the_other(column, &expr, named).unwrap_or(expr)
+        }
+        // a name of an element stands between a sum and what it may begin with
+        Term::Let(var, value, body) if is_plain(value) => {
+            let inside = substitute(body, &[(var.clone(), value.clone())]);
+            let begun = begun(column, &inside, named);
+            if begun.is_same(&inside) { expr.clone() } else { begun }
         }
         Term::Let(var, ..) => {
             let mut parts = 0;
