@@ -136,7 +136,7 @@ pub const LOOP_PASSES: &[LoopPass] = &[
     pass!("distribute_loops", Need::Optional, "gives functions of sums a loop of their own", distribute_loops::run),
     pass!("promote", Need::Optional, "keeps what a loop adds to one element in a local", promote::run),
     pass!("absorb_zeros", Need::Optional, "stores what would be added to zeros", absorb_zeros::run),
-    pass!("fuse_loops", Need::Optional, "makes one loop of neighbours, and locals of arrays that only it has", fuse_loops::run),
+    pass!("fuse_loops", Need::Optional, "makes one loop of several over one range, and locals of arrays that only it has", fuse_loops::run),
     pass!("vectorise_outer", Need::Optional, "runs iterations of outer loops in lanes, where inner loops cannot", vectorise_outer::run),
     pass!("strip_mine", Need::Optional, "goes through chains of products with matrices a block of iterations at a time", strip_mine::run),
     pass!("vectorise", Need::Optional, "marks loops whose iterations may run at once", vectorise::run),

@@ -20,7 +20,7 @@ use super::analysis::homes::Homes;
 use super::builder::Builder;
 use super::program::*;
 use super::values::index;
-use super::visit::each_mention;
+use super::visit::each_use;
 use super::{Context, Result};
 
 /// Longer rows are read by themselves.
@@ -232,8 +232,8 @@ impl Walk<'_> {
 /// Whether a statement, or one in it, mentions such a local.
 fn has_mention(stmt: &Stmt, is_wanted: &dyn Fn(Id) -> bool) -> bool {
     let mut found = false;
-    each_mention(stmt, &mut |id| found |= is_wanted(id));
-    found || stmt.blocks().flatten().any(|stmt| has_mention(stmt, is_wanted))
+    each_use(stmt, &mut |id| found |= is_wanted(id));
+    found
 }
 
 /// The row and the column of an element, where the column is a literal.

@@ -319,6 +319,12 @@ pub fn each_mention(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
     }
 }
 
+/// As [`each_mention`], with the statements in its blocks.
+pub fn each_use(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
+    each_mention(stmt, f);
+    stmt.blocks().flatten().for_each(|stmt| each_use(stmt, f));
+}
+
 /// Every function that a body calls.
 pub fn each_invocation(block: &[Stmt], f: &mut dyn FnMut(&Rc<str>)) {
     for stmt in block {

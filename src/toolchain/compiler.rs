@@ -150,7 +150,7 @@ pub fn compile_generated(
     output: &Path,
     libraries: &[&str],
 ) -> Result<(), Diagnostic> {
-    // no lanes are marked in it
+    // `-O1` is for the lanes of marked loops, and this C has none
     let level = if mode.quick { "-O0" } else { OPTIMISED };
     let mut flags = vec![level, "-fno-math-errno", "-w", mode.arithmetic.contraction()];
     flags.extend((!mode.portable).then_some(NATIVE));

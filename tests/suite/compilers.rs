@@ -123,7 +123,7 @@ fn silent_and_self_contained(real: Real, kinds: &[(&str, bool)]) {
         let (files, together) = emitted(folder.path(), kind, &options);
         for compiler in &compilers {
             let has_openmp = compiler.has_openmp && *schedule == "default";
-            // in lanes, as by OpenMP, loops run without threads too
+            // where a kind has no threads, OpenMP only marks lanes, which `lanes` has too
             let has_threads = has_openmp && (*parallel || real == Real::F32);
             let (plain, with_openmp) = (vec!["-O2", "-c"], vec!["-O2", "-fopenmp", "-c"]);
             let optimised = match (compiler.name, real) {

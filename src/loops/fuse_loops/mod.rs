@@ -1,17 +1,16 @@
-//! Loop fusion: neighbouring loops over the same range are one loop, and an array that only that loop has is a local (`contract`).
+//! Loop fusion: loops over the same range are one loop, and an array that only that loop has is a local (`contract`).
 //!
-//! In: a function's statements. Out: the same, where two innermost loops that follow each other are one, if its iterations may still
-//! run at once:
+//! In: a function's statements. Out: the same, where two innermost loops are one, if its iterations may still run at once:
 //!
 //!     for i < n: t[i] = exp(v[i])
 //!     for i < n: out[i] = t[i] * w[i]
 //!       →   for i < n: t = exp(v[i]); out[i] = t * w[i]
 //!
-//! What stands between them goes before both, where it needs nothing of the first, or behind, where the second and it may change places
-//! and the loops have elements in common. An iteration of the second comes before later
-//! ones of the first: so no element that one of them writes is one that the other has in another iteration. A loop that can stop the
-//! function stays as it is. Loops that only copy or fill, for which compilers call `memcpy` and `memset`, are fused where both have the
-//! same elements; loops that both call functions of `math.h` are not, since a call leaves no vector in its register; and an iteration
+//! What stands between them goes before both, where it needs nothing of the first. Where the two have elements in common, other loops may
+//! stand between them: the second then moves before these, if neither has what the other changes. An iteration of the second comes before
+//! later ones of the first: so no element that one of them writes is one that the other has in another iteration. A loop that can stop
+//! the function stays as it is. Loops that only copy or fill, for which compilers call `memcpy` and `memset`, are fused where both have
+//! the same elements; loops that both call functions of `math.h` are not, since a call leaves no vector in its register; and an iteration
 //! has a dozen elements at most.
 
 mod contract;
@@ -26,7 +25,7 @@ use super::program::*;
 use super::rename::rename;
 use super::simplify::simplify;
 use super::vectorise::{Body, from_later};
-use super::visit::{each_change, each_mention, each_part, each_written, mentions};
+use super::visit::{each_change, each_mention, each_part, each_use, each_written, mentions};
 use super::{Context, Result};
 
 /// So many different elements an iteration of a fused loop has at most: rows of a power of two of numbers fall on the same lines of a
@@ -60,20 +59,12 @@ struct Fused {
     fused: Stmt,
 }
 
-/// Every local that a statement has; `None` where it may end the function, or is for threads or tiles.
-fn mentioned(stmt: &Stmt) -> Option<HashSet<Id>> {
-    let mut found = HashSet::new();
-    let ends = matches!(stmt, Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_));
-    if ends || matches!(stmt, Stmt::Share(_) | Stmt::For { lanes: Lanes::Tile(_), .. }) {
-        return None;
-    }
-    each_mention(stmt, &mut |id| {
-        found.insert(id);
-    });
-    for inner in stmt.blocks().flatten() {
-        found.extend(mentioned(inner)?);
-    }
-    Some(found)
+/// Whether a statement may be done earlier or later, as far as its locals allow: it cannot end the function, calls none that may write, and
+/// is for no threads or tiles.
+fn may_move(stmt: &Stmt) -> bool {
+    let stays = matches!(stmt, Stmt::Fail { .. } | Stmt::NoRoom { .. } | Stmt::Return(_) | Stmt::Invoke(_) | Stmt::Share(_));
+    let is_tile = matches!(stmt, Stmt::For { lanes: Lanes::Tile(_), .. });
+    !stays && !is_tile && stmt.blocks().flatten().all(may_move)
 }
 
 /// A loop that no pass has marked.
@@ -137,14 +128,17 @@ impl Fuser<'_> {
 
     /// Whether two statements have the same effect in either order: neither ends the function, or changes what the other has.
     fn may_change_places(&self, a: &Stmt, b: &Stmt) -> bool {
-        let (Some(a_all), Some(b_all)) = (mentioned(a), mentioned(b)) else { return false };
-        let is_free = |stmt: &Stmt, others: &HashSet<Id>| {
-            let mut free = true;
-            each_written(stmt, &mut |base| free &= !others.iter().any(|other| self.homes.may_meet(base, *other)));
-            each_change(std::slice::from_ref(stmt), &mut |id| free &= !others.contains(&id));
-            free
+        let leaves = |stmt: &Stmt, other: &Stmt| {
+            let mut used = HashSet::new();
+            each_use(other, &mut |id| {
+                used.insert(id);
+            });
+            let mut leaves = true;
+            each_written(stmt, &mut |base| leaves &= !used.iter().any(|id| self.homes.may_meet(base, *id)));
+            each_change(std::slice::from_ref(stmt), &mut |id| leaves &= !used.contains(&id));
+            leaves
         };
-        is_free(a, &b_all) && is_free(b, &a_all)
+        may_move(a) && may_move(b) && leaves(a, b) && leaves(b, a)
     }
 
     /// Whether a statement behind a loop has the same effect before it.

@@ -14,7 +14,7 @@ use crate::loops::analysis::homes::Homes;
 use crate::loops::program::ranges::Ranges;
 use crate::loops::program::*;
 use crate::loops::rename::copied;
-use crate::loops::visit::{each_local, each_mention, each_written, mentions};
+use crate::loops::visit::{each_local, each_use, each_written, mentions};
 
 /// See the module's head.
 pub struct Stage {
@@ -179,12 +179,6 @@ impl Body<'_> {
         each_use(sums, &mut |id| apart &= !written.iter().any(|base| self.homes.may_meet(*base, id)));
         apart
     }
-}
-
-/// Calls `f` on each local that a statement has.
-fn each_use(stmt: &Stmt, f: &mut dyn FnMut(Id)) {
-    each_mention(stmt, f);
-    stmt.blocks().flatten().for_each(|stmt| each_use(stmt, f));
 }
 
 /// How many loops stand in each other, but for those of a few iterations.
