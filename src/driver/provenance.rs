@@ -56,7 +56,7 @@ fn is_program(session: &Session, file: &SourceFile) -> bool {
         Schedule::Text { name, .. } => name.as_str(),
         Schedule::Named(_) => "",
     };
-    *file.name != *schedule && &*file.name != crate::types::modules::LIBRARY
+    *file.name != *schedule && &*file.name != crate::types::LIBRARY
 }
 
 /// Each text after its length, so that no two lists of files are one.

@@ -16,7 +16,7 @@ pub fn elaborated(session: &mut Session, load: &mut Loader, shares_lengths: bool
         keep_gradients: session.options.keep_gradients,
         shares_lengths,
     };
-    types::elaborate(&mut session.sources, session.main, load, &options)
+    types::elaborate(&mut session.sources, session.main, session.module.clone(), load, &options)
 }
 
 /// Goes on with a program that `types` has made.

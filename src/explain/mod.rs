@@ -23,7 +23,7 @@ use crate::rewrite::refusals::Refusal;
 use crate::rewrite::{Derivation, rules};
 use crate::source::{SourceFile, SourceMap, Span};
 use crate::syntax;
-use crate::types::modules::LIBRARY;
+use crate::types::LIBRARY;
 use cost::Cost;
 
 /// A derivation made ready to be shown.

@@ -27,7 +27,7 @@ use super::workspace::Workspace;
 use super::{complete, hover, lens, outline, rename, report};
 use crate::source::Span;
 use crate::syntax::ast::OpenWhat;
-use crate::types::modules::{LIBRARY, LINALG};
+use crate::types::{LIBRARY, LINALG};
 
 /// What a request gets.
 pub enum Answer {

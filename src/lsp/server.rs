@@ -28,7 +28,7 @@ use super::transport::{self, Incoming, Outgoing};
 use super::worker::Worker;
 use super::workspace::Workspace;
 use super::{Host, report};
-use crate::types::modules::LINALG;
+use crate::types::LINALG;
 
 /// Answers an editor until it says `exit`, and gives the exit status.
 pub fn serve(mut input: impl BufRead + Send + 'static, mut output: impl Write + Send + 'static, host: Host) -> u8 {

@@ -14,7 +14,7 @@ use super::elaborate::{Elaborator, Result};
 use super::infer::{Infer, infer};
 use super::scope::{Arg, Bind, Callable, Scope};
 use super::ty::Ty;
-use super::{builtin, modules, suggest};
+use super::{builtin, mentioned, modules, suggest};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity, nearest};
 use crate::ir::{Expr, Program, Term, Var};
 use crate::source::{SourceMap, Span};
@@ -34,7 +34,7 @@ pub struct Free {
 
 /// The core of an expression; `sources` gets the library beside it.
 pub fn expression(sources: &mut SourceMap, tree: ast::Expr) -> std::result::Result<Free, Diagnostics> {
-    let library = modules::library_names();
+    let library = mentioned::names();
     let mut names = Names { library: &library, bound: Vec::new(), found: Vec::new() };
     names.expr(&tree);
     let found = names.found;

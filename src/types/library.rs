@@ -8,7 +8,7 @@
 
 use super::builtin::{self, Builtin};
 use super::holes::Holes;
-use super::modules::{LIBRARY, LINALG};
+use super::mentioned::{LIBRARY, LINALG};
 use super::show::show;
 use super::ty::Ty;
 use super::{Options, elaborate};
@@ -31,7 +31,7 @@ pub fn library() -> Result<Vec<Described>, Diagnostics> {
     let mut sources = SourceMap::default();
     let main = sources.add(LIBRARY, LINALG);
     let load = &mut |_: &str, _: &str| Err("the library opens no file".to_string());
-    let signatures = elaborate(&mut sources, main, load, &Options::default())?.signatures;
+    let signatures = elaborate(&mut sources, main, None, load, &Options::default())?.signatures;
     let (module, _) = crate::syntax::parse_recovering(LINALG, main);
     let described = module.decls.iter().filter(|decl| !decl.name.text.starts_with('_')).filter_map(|decl| {
         let signature = signatures.iter().find(|signature| *signature.name == *decl.name.text)?;

@@ -39,6 +39,7 @@ mod lengths;
 mod library;
 mod making;
 mod matching;
+mod mentioned;
 pub mod modules;
 mod nested;
 mod operator;
@@ -71,15 +72,18 @@ use indexmap::IndexMap;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Program, Var};
 use crate::source::{SourceMap, Span};
+use crate::syntax::ast::Module;
 
 pub use derive::{Derive, Kind, Parameters};
 pub use free::{Free, NAME as EXPRESSION, expression};
 pub use library::{Described, built_in, library};
+pub use mentioned::{LIBRARY, LINALG};
 pub use modules::Loader;
 pub use signature::Signature;
 pub use specialise::FixedSize;
 
 use elaborate::Elaborator;
+use modules::Library;
 use scope::Instance;
 use ty::{Class, Ty};
 
@@ -154,10 +158,24 @@ pub struct Surveyed {
     pub measures: Vec<Var>,
 }
 
-/// Types a program. `main` is the number of the main file in `sources`; `load` reads the files it opens.
-pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> Result<Elaborated, Diagnostics> {
-    let (modules, diagnostics) = modules::load(sources, main, load);
-    let surveyed = typed(sources, &modules, diagnostics, options, None);
+/// Types a program. `main` is the number of the main file in `sources`, `tree` its tree where it is parsed already; `load` reads the
+/// files it opens.
+pub fn elaborate(
+    sources: &mut SourceMap,
+    main: u32,
+    tree: Option<Module>,
+    load: &mut Loader,
+    options: &Options,
+) -> Result<Elaborated, Diagnostics> {
+    let mut typed_with = |tree, library| {
+        let (modules, diagnostics) = modules::load(sources, main, tree, library, load);
+        typed(sources, &modules, diagnostics, options, None)
+    };
+    let mut surveyed = typed_with(tree, Library::Mentioned);
+    if surveyed.program.is_none() {
+        // a message may suggest any name of the library
+        surveyed = typed_with(None, Library::Whole);
+    }
     match surveyed.program {
         Some(program) => {
             let Surveyed { diagnostics: warnings, signatures, of_data, measures, .. } = surveyed;
@@ -169,7 +187,7 @@ pub fn elaborate(sources: &mut SourceMap, main: u32, load: &mut Loader, options:
 
 /// Types a program as [`elaborate`] does, and says what it knows in spite of errors; with the declarations of all files.
 pub fn survey(sources: &mut SourceMap, main: u32, load: &mut Loader, options: &Options) -> (Surveyed, modules::Modules) {
-    let (modules, diagnostics) = modules::load(sources, main, load);
+    let (modules, diagnostics) = modules::load(sources, main, None, Library::Whole, load);
     (typed(sources, &modules, diagnostics, options, Some(main)), modules)
 }
 
@@ -285,10 +303,8 @@ fn typed(
     sum::read_own_cases(&mut program);
     let program = program.without_unreachable();
     of_data.retain(|name, _| program.functions.contains_key(name));
-    if let Some(library) = modules.globals.first().map(|global| global.decl.span.file) {
-        surveyed.diagnostics.extend(slopes::infinite(&program, library));
-        surveyed.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
-    }
+    surveyed.diagnostics.extend(slopes::infinite(&program, modules.library));
+    surveyed.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start));
     let (program, changed) = match specialise::specialise(program, &options.sizes) {
         Ok(specialised) => specialised,
         Err(diagnostics) => return Surveyed { diagnostics, ..surveyed },

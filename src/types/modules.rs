@@ -4,18 +4,13 @@
 //! opened files and the main file, each after those it may use, with the names that are visible to it.
 //! Reports cycles, repeated declarations and hidden library names.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::mentioned::{self, LIBRARY, LINALG};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Decl, Module, Name, OpenWhat, TypeDecl};
-
-/// The M-tilde library of 001 Figure 4 and what the paper's programs use beside it.
-pub const LINALG: &str = include_str!("linalg.smooth");
-/// What a source map calls it.
-pub const LIBRARY: &str = "linalg";
 
 /// Reads a file that an `open` names: (path as written, name of the opening file) to (name, text), or why not.
 pub type Loader<'a> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'a;
@@ -45,6 +40,8 @@ pub struct Modules {
     names: Vec<HashMap<Rc<str>, usize>>,
     opens: Vec<Vec<usize>>,
     pub main: usize,
+    /// The library's number in the source map.
+    pub library: u32,
     /// The texts whose names are not known: what does not parse, and what declares a name that its file has already.
     pub unread: Vec<Span>,
 }
@@ -68,7 +65,7 @@ impl Modules {
     }
 
     /// A declaration of the library, whatever hides it.
-    pub fn library(&self, name: &str) -> Option<usize> {
+    pub fn in_library(&self, name: &str) -> Option<usize> {
         self.names.first()?.get(name).copied()
     }
 
@@ -88,76 +85,59 @@ impl Modules {
     }
 }
 
+/// How much of the library a program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// What its texts can mention.
+    Mentioned,
+    /// All of it: for who shows names that a program might use.
+    Whole,
+}
+
 /// The library, and a main file of this one declaration.
 pub fn with_library(sources: &mut SourceMap, decl: Decl) -> (Modules, Diagnostics) {
     let library = sources.open(LIBRARY, LINALG);
     let load = &mut |_: &str, _: &str| Err("an expression opens no file".to_string());
-    let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
-    loading.file(library, None);
-    let main = loading.modules.names.len();
-    loading.modules.opens.push(vec![0]);
-    loading.modules.names.push(HashMap::from([(decl.name.text.clone(), loading.modules.globals.len())]));
-    loading.modules.globals.push(Global { decl, file: main, group: None });
-    loading.modules.main = main;
-    (loading.modules, loading.diagnostics)
+    let mut loading = Loading { sources, load, read: Vec::new(), diagnostics: Vec::new(), files: HashMap::new() };
+    loading.read.push(Read { module: Module { decls: vec![decl], ..Module::default() }, opens: vec![0] });
+    loading.declared(library, Library::Whole)
 }
 
-/// The names that the library declares.
-pub fn library_names() -> Vec<Rc<str>> {
-    let (module, _) = crate::syntax::parse_recovering(LINALG, Span::NONE.file);
-    module.decls.into_iter().map(|decl| decl.name.text).collect()
-}
-
-thread_local! {
-    /// The library's tree, with the number of its file: a process that types more than one program parses it once.
-    static PARSED: RefCell<Option<(u32, Module)>> = const { RefCell::new(None) };
-}
-
-/// The tree of the library as the file of a number; a test holds that it has no errors.
-fn parsed_library(number: u32) -> Module {
-    PARSED.with_borrow_mut(|parsed| match parsed {
-        Some((known, module)) if *known == number => module.clone(),
-        _ => {
-            let (module, _) = crate::syntax::parse_recovering(LINALG, number);
-            *parsed = Some((number, module.clone()));
-            module
-        }
-    })
+/// A file's tree, and the numbers of the files that it opens: the library is 0, those that were read are 1, 2, ….
+struct Read {
+    module: Module,
+    opens: Vec<usize>,
 }
 
 struct Loading<'a, 'l> {
     sources: &'a mut SourceMap,
     load: &'a mut Loader<'l>,
-    modules: Modules,
+    /// Each after those that it opens.
+    read: Vec<Read>,
     diagnostics: Diagnostics,
     /// Files by name: done, or being loaded.
     files: HashMap<String, Option<usize>>,
 }
 
-/// Parses the main file, the library and everything that is opened.
-pub fn load(sources: &mut SourceMap, main: u32, load: &mut Loader) -> (Modules, Diagnostics) {
-    let library = sources.open(LIBRARY, LINALG);
+/// Parses the main file, if its tree is not given, everything that is opened and the library.
+pub fn load(sources: &mut SourceMap, main: u32, tree: Option<Module>, library: Library, load: &mut Loader) -> (Modules, Diagnostics) {
+    let number = sources.open(LIBRARY, LINALG);
     let name = sources.files[main as usize].name.to_string();
-    let mut loading = Loading { sources, load, modules: Modules::default(), diagnostics: Vec::new(), files: HashMap::new() };
-    loading.file(library, None);
+    let mut loading = Loading { sources, load, read: Vec::new(), diagnostics: Vec::new(), files: HashMap::new() };
     loading.files.insert(name.clone(), None);
-    let file = loading.file(main, Some(&name));
-    loading.modules.main = file;
-    (loading.modules, loading.diagnostics)
+    loading.file(main, &name, tree);
+    loading.declared(number, library)
 }
 
 impl Loading<'_, '_> {
-    /// Adds a file and what it opens; `name` is `None` for the library.
-    fn file(&mut self, number: u32, name: Option<&str>) -> usize {
-        let module = match name {
-            None => parsed_library(number),
-            Some(_) => {
-                let text = self.sources.files[number as usize].text.clone();
-                let (module, errors) = crate::syntax::parse_recovering(&text, number);
-                self.diagnostics.extend(errors);
-                module
-            }
-        };
+    /// Reads a file and what it opens.
+    fn file(&mut self, number: u32, name: &str, tree: Option<Module>) -> usize {
+        let module = tree.unwrap_or_else(|| {
+            let text = self.sources.files[number as usize].text.clone();
+            let (module, errors) = crate::syntax::parse_recovering(&text, number);
+            self.diagnostics.extend(errors);
+            module
+        });
         let mut opens = Vec::new();
         for open in &module.opens {
             match &open.what {
@@ -166,23 +146,36 @@ impl Loading<'_, '_> {
                     Diagnostic::error("E0003", open.span, format!("unknown library `{library}`"))
                         .help("the only library is `linalg`, open by default; write a file's name in quotes"),
                 ),
-                OpenWhat::File(path) => opens.extend(self.open(path, name.unwrap_or_default(), open.span)),
+                OpenWhat::File(path) => opens.extend(self.open(path, name, open.span)),
             }
         }
         opens.reverse();
-        let file = self.modules.names.len();
-        if name.is_some() {
-            opens.push(0);
+        opens.push(0);
+        self.read.push(Read { module, opens });
+        self.read.len()
+    }
+
+    /// The declarations of the library and of all files that were read, the last of which is the main file.
+    fn declared(mut self, number: u32, library: Library) -> (Modules, Diagnostics) {
+        let texts = self.sources.files.iter().enumerate().filter(|(at, _)| *at != number as usize).map(|(_, file)| &*file.text);
+        let module = match library {
+            Library::Mentioned => mentioned::library(number, texts),
+            Library::Whole => mentioned::library(number, std::iter::once(LINALG)),
+        };
+        let mut modules = Modules { library: number, main: self.read.len(), ..Modules::default() };
+        let library = Read { module, opens: Vec::new() };
+        for Read { module, opens } in std::iter::once(library).chain(std::mem::take(&mut self.read)) {
+            let file = modules.names.len();
+            modules.opens.push(opens);
+            modules.names.push(HashMap::new());
+            self.no_repeats(&module);
+            modules.unread.extend(&module.unread);
+            modules.types.extend(module.types.into_iter().map(|decl| TypeGlobal { decl, file }));
+            for decl in module.decls {
+                self.declare(&mut modules, decl, file);
+            }
         }
-        self.modules.opens.push(opens);
-        self.modules.names.push(HashMap::new());
-        self.no_repeats(&module);
-        self.modules.unread.extend(&module.unread);
-        self.modules.types.extend(module.types.into_iter().map(|decl| TypeGlobal { decl, file }));
-        for decl in module.decls {
-            self.declare(decl, file);
-        }
-        file
+        (modules, self.diagnostics)
     }
 
     fn open(&mut self, path: &str, from: &str, span: Span) -> Option<usize> {
@@ -209,7 +202,7 @@ impl Loading<'_, '_> {
         }
         self.files.insert(name.clone(), None);
         let number = self.sources.open(&name, &text);
-        let file = self.file(number, Some(&name));
+        let file = self.file(number, &name, None);
         self.files.insert(name, Some(file));
         Some(file)
     }
@@ -235,23 +228,23 @@ impl Loading<'_, '_> {
         }
     }
 
-    fn declare(&mut self, decl: Decl, file: usize) {
+    fn declare(&mut self, modules: &mut Modules, decl: Decl, file: usize) {
         let name = decl.name.text.clone();
-        if self.modules.names[file].contains_key(&name) {
-            self.modules.unread.push(decl.span);
+        if modules.names[file].contains_key(&name) {
+            modules.unread.push(decl.span);
             return;
         }
-        if file != 0 && self.modules.names[0].contains_key(&name) {
+        if file != 0 && modules.names[0].contains_key(&name) {
             self.diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 ..Diagnostic::error("W0202", decl.name.span, format!("`{name}` hides the library function of that name"))
                     .help("rename it if the library's is meant elsewhere in this file")
             });
         }
-        let index = self.modules.globals.len();
-        let before = self.modules.globals.last().filter(|before| before.file == file).and_then(|before| before.group);
+        let index = modules.globals.len();
+        let before = modules.globals.last().filter(|before| before.file == file).and_then(|before| before.group);
         let group = decl.recursion.as_ref().map(|recursion| if recursion.continues { before.unwrap_or(index) } else { index });
-        self.modules.names[file].insert(name, index);
-        self.modules.globals.push(Global { decl, file, group });
+        modules.names[file].insert(name, index);
+        modules.globals.push(Global { decl, file, group });
     }
 }

@@ -11,6 +11,7 @@ use super::deferred::{Operand, Product, WaitingProduct};
 use super::elaborate::{Elaborator, Result};
 use super::holes::Holes;
 use super::infer::{Infer, Scope, Typed};
+use super::mentioned::FUNCTIONS;
 use super::scope::{Arg, Instance};
 use super::ty::{Class, Ty};
 use crate::diagnostic::Diagnostic;
@@ -225,7 +226,7 @@ impl<'a> Elaborator<'a> {
     /// An operator applied to numbers or arrays.
     pub(super) fn operator(&mut self, op: BinOp, mut args: Vec<Expr>, span: Span) -> Result<Expr> {
         let ranks: Vec<usize> = args.iter().map(|arg| arg.ty().dims().len()).collect();
-        if let Some(index) = named(op, &ranks).and_then(|name| self.modules.library(name)) {
+        if let Some(index) = named(op, &ranks).and_then(|name| self.modules.in_library(name)) {
             if ranks.first() == Some(&0) {
                 args.reverse();
             }
@@ -263,17 +264,5 @@ fn each(prim: Prim, args: Vec<Expr>) -> Expr {
 
 /// The library function that an operator is for operands of these ranks.
 fn named(op: BinOp, ranks: &[usize]) -> Option<&'static str> {
-    Some(match (op, ranks) {
-        (BinOp::Add, [1, 1]) => "vectorAdd",
-        (BinOp::Add, [2, 2]) => "matrixAdd",
-        (BinOp::Sub, [1, 1]) => "vectorSub",
-        (BinOp::Sub, [2, 2]) => "matrixSub",
-        (BinOp::EMul, [1, 1]) => "vectorEMul",
-        (BinOp::EMul, [2, 2]) => "matrixEMul",
-        (BinOp::Mul, [0, 1] | [1, 0]) => "vectorSMul",
-        (BinOp::Mul, [0, 2] | [2, 0]) => "matrixSMul",
-        (BinOp::Mul, [2, 1]) => "matrixVectorMul",
-        (BinOp::Mul, [2, 2]) => "matrixMul",
-        _ => return None,
-    })
+    FUNCTIONS.iter().find(|(_, of, taken, _)| *of == op && taken == ranks).map(|(.., name)| *name)
 }

@@ -41,7 +41,7 @@ fn counted(entry: &str, args: impl FnOnce() -> Vec<Value> + Send) -> (u64, u64) 
     with_large_stack(|| {
         let mut sources = SourceMap::default();
         let main = sources.add("test.smooth", TEXT);
-        let typed = elaborate(&mut sources, main, &mut |path, _| Err(format!("no {path}")), &Options::default());
+        let typed = elaborate(&mut sources, main, None, &mut |path, _| Err(format!("no {path}")), &Options::default());
         let program = typed.unwrap_or_else(|errors| panic!("{errors:?}")).program;
         let found = eval(&program, entry, args()).unwrap_or_else(|error| panic!("{entry}: {error:?}"));
         let Counts { arithmetic, writes, .. } = found.trace.counts;

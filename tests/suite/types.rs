@@ -14,7 +14,7 @@ fn typed(text: &str) -> Result<Elaborated, Vec<(&'static str, String)>> {
         "loop.smooth" => Ok(("loop.smooth".to_string(), "open \"loop.smooth\"\nlet a = 1.0\n".to_string())),
         _ => Err("no such file".to_string()),
     };
-    elaborate(&mut sources, main, &mut load, &Options::default()).map_err(|errors| {
+    elaborate(&mut sources, main, None, &mut load, &Options::default()).map_err(|errors| {
         let place = |span| sources.line_column(span).map_or("-".to_string(), |(line, column)| format!("{line}:{column}"));
         errors.into_iter().map(|error| (error.code, place(error.span))).collect()
     })
@@ -364,7 +364,7 @@ fn a_form_that_does_not_fit_names_the_one_that_does() {
         let help = with_large_stack(|| {
             let mut sources = SourceMap::default();
             let main = sources.add("test.smooth", text);
-            let errors = elaborate(&mut sources, main, &mut |_, _| Err(String::new()), &Options::default()).expect_err(text);
+            let errors = elaborate(&mut sources, main, None, &mut |_, _| Err(String::new()), &Options::default()).expect_err(text);
             (errors[0].code, sources.line_column(errors[0].span).map(|(line, column)| format!("{line}:{column}")), errors[0].help.clone())
         });
         assert_eq!(help, ("E0501", Some(place.to_string()), Some(format!("`{form}` is the form for such a function"))), "{text}");
@@ -396,7 +396,7 @@ fn only_near_names_are_suggested() {
                 "a.smooth" => Ok((path.to_string(), "open \"b.smooth\"\n".to_string())),
                 _ => Ok((path.to_string(), "let q (x: Double) = x\n".to_string())),
             };
-            let errors = elaborate(&mut sources, main, &mut load, &Options::default()).expect_err(text);
+            let errors = elaborate(&mut sources, main, None, &mut load, &Options::default()).expect_err(text);
             errors[0].help.clone().unwrap_or_default()
         })
     };
