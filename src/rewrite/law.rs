@@ -9,6 +9,8 @@
 //!
 //! Limits: operators, primitive functions, `if`, `let`, `build`, `ifold`, `a[i]`, `length a`, tuples and literals.
 
+use std::sync::OnceLock;
+
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Type};
 use crate::source::Span;
@@ -31,7 +33,9 @@ mod typing;
 /// One or more equations, tried in order.
 #[derive(Clone, Debug)]
 pub struct Law {
-    equations: Vec<Equation>,
+    /// Of a law of the tables, which is read when a term first asks for it: most programs ask for few.
+    text: &'static str,
+    equations: OnceLock<Vec<Equation>>,
 }
 
 #[derive(Clone, Debug)]
@@ -53,31 +57,32 @@ pub fn conditions() -> impl Iterator<Item = (&'static str, &'static str)> {
 impl Law {
     /// Reads a law that stands at this place of a file.
     pub fn parse(text: &str, file: u32, at: usize) -> Result<Law, Diagnostic> {
-        let place = |part: &str| at + offset(text, part);
-        let equations =
-            split(text, ";").into_iter().map(|equation| Equation::parse(equation, file, place(equation))).collect::<Result<Vec<_>, _>>()?;
-        Ok(Law { equations })
+        Ok(Law { text: "", equations: OnceLock::from(Equation::parse_all(text, file, at)?) })
     }
 
     /// A law of the tables, whose texts a test parses: text that is no law has no equations.
-    pub fn builtin(text: &str) -> Law {
-        Law::parse(text, Span::NONE.file, 0).unwrap_or(Law { equations: Vec::new() })
+    pub fn builtin(text: &'static str) -> Law {
+        Law { text, equations: OnceLock::new() }
+    }
+
+    fn equations(&self) -> &[Equation] {
+        self.equations.get_or_init(|| Equation::parse_all(self.text, Span::NONE.file, 0).unwrap_or_default())
     }
 
     /// Whether a left side may match a term of this [form](super::form::Form).
     pub fn looks_at(&self, expr: &Expr) -> bool {
-        self.equations.iter().any(|equation| equation.left.may_match(expr))
+        self.equations().iter().any(|equation| equation.left.may_match(expr))
     }
 
     /// The side conditions of all equations, in order.
     pub fn conditions(&self) -> impl Iterator<Item = String> {
-        let all = self.equations.iter().flat_map(|equation| &equation.conditions);
+        let all = self.equations().iter().flat_map(|equation| &equation.conditions);
         all.map(|side| side.printed.clone())
     }
 
     /// For each left side with the term's outermost form that does not match, records where the two first differ.
     pub fn says_what_differs(&self, expr: &Expr, facts: &Facts) {
-        for equation in &self.equations {
+        for equation in self.equations() {
             if equation.left.begins_like(expr)
                 && let Some((wanted, found)) = equation.left.differs(expr, &mut Binding::default())
             {
@@ -88,11 +93,16 @@ impl Law {
 
     /// The right side for a term that one of the left sides matches.
     pub fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
-        self.equations.iter().find_map(|equation| equation.apply(expr, facts))
+        self.equations().iter().find_map(|equation| equation.apply(expr, facts))
     }
 }
 
 impl Equation {
+    /// The equations between the semicolons of a text that stands at this place of a file.
+    fn parse_all(text: &str, file: u32, at: usize) -> Result<Vec<Equation>, Diagnostic> {
+        split(text, ";").into_iter().map(|equation| Equation::parse(equation, file, at + offset(text, equation))).collect()
+    }
+
     fn apply(&self, expr: &Expr, facts: &Facts) -> Option<Expr> {
         if !self.left.has_shape_of(expr) {
             return None;

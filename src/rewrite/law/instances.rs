@@ -15,7 +15,7 @@ use crate::rewrite::generate::Generator;
 
 impl Law {
     pub fn is_empty(&self) -> bool {
-        self.equations.is_empty()
+        self.equations().is_empty()
     }
 
     /// One of the left sides with random terms for its metavariables.
@@ -25,7 +25,7 @@ impl Law {
     }
 
     fn try_instance(&self, g: &mut Generator) -> Option<Expr> {
-        let equation = self.equations.get(g.below(self.equations.len().max(1)))?;
+        let equation = self.equations().get(g.below(self.equations().len().max(1)))?;
         let mut binding = Binding::default();
         let ty = if equation.left.is_boolean() { Type::Bool } else { [Type::Double, Type::INDEX][g.below(2)].clone() };
         let asks =
