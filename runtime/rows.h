@@ -102,6 +102,29 @@ static inline void smooth_transpose(double (*tile)[8], int64_t columns, int64_t 
         }
         return;
     }
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+    if (rows == 8 && columns >= 4) {
+        typedef double lanes __attribute__((vector_size(32), aligned(8)));
+        typedef int64_t places __attribute__((vector_size(32)));
+        const places even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+        for (int64_t k = 0; k < columns; k += 4) {
+            /* the last four columns overlap those before */
+            const int64_t at = k + 4 <= columns ? k : columns - 4;
+            for (int64_t row = 0; row < 8; row += 4) {
+                lanes a = *(const lanes *)(tile[at] + row), b = *(const lanes *)(tile[at + 1] + row);
+                lanes c = *(const lanes *)(tile[at + 2] + row), d = *(const lanes *)(tile[at + 3] + row);
+                __asm__("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d)); /* as above */
+                const lanes a_b = __builtin_shuffle(a, b, even), c_d = __builtin_shuffle(c, d, even);
+                const lanes a_b_2 = __builtin_shuffle(a, b, odd), c_d_2 = __builtin_shuffle(c, d, odd);
+                double *const to = out + row * columns + at;
+                *(lanes *)to = __builtin_shuffle(a_b, c_d, low);
+                *(lanes *)(to + columns) = __builtin_shuffle(a_b_2, c_d_2, low);
+                *(lanes *)(to + 2 * columns) = __builtin_shuffle(a_b, c_d, high);
+                *(lanes *)(to + 3 * columns) = __builtin_shuffle(a_b_2, c_d_2, high);
+            }
+        }
+        return;
+    }
 #endif
     for (int64_t row = 0; row < rows; ++row) {
         for (int64_t k = 0; k < columns; ++k) {

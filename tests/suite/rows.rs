@@ -6,6 +6,7 @@
 //! size: no rows, fewer than four, and such as leave some; no columns; numbers whose products overflow.
 
 use std::path::Path;
+use std::process::Command;
 
 use smoothc::driver::{Options, Schedule, Session};
 
@@ -632,6 +633,61 @@ fn tiles_of_rows_agree_with_the_interpreter() {
         native::optimised(&format!("#define SMOOTH_CACHED_BYTES 0\n{c}"), session, calls, folder)
     };
     agree_by(&past, &text, &entries, &sizes, &chosen_arguments);
+}
+
+/// Writes tiles of each size to exact room and reads them back; element (row, k) is 100 row + k.
+const TRANSPOSES: &str = "
+int main(void)
+{
+    for (int64_t columns = 1; columns < 35; ++columns) {
+        for (int64_t rows = 1; rows <= 8; ++rows) {
+            double tile[34][8];
+            for (int64_t k = 0; k < columns; ++k) {
+                for (int64_t row = 0; row < 8; ++row) {
+                    tile[k][row] = k % 5 == 3 ? -1.0 : (double)(100 * row + k);
+                }
+            }
+            double *out = malloc((size_t)(rows * columns) * sizeof *out);
+            smooth_write_rows(tile, columns, rows, out, false);
+            for (int64_t i = 0; i < rows * columns; ++i) {
+                const int64_t row = i / columns, k = i % columns;
+                if (out[i] != (k % 5 == 3 ? -1.0 : (double)(100 * row + k))) {
+                    return 1;
+                }
+            }
+            free(out);
+        }
+    }
+    return 0;
+}
+";
+
+#[test]
+fn tiles_are_written_alike_on_every_processor() {
+    let mut processors = vec!["-O3"];
+    #[cfg(target_arch = "x86_64")]
+    {
+        processors.extend(is_x86_feature_detected!("avx").then_some("-mavx"));
+        processors.extend(is_x86_feature_detected!("avx512f").then_some("-mavx512f"));
+    }
+    let text = "let f (x: Vector<n>) = build n (fun i -> let a = x[i] in let b = a * a in [a, b, a * b, a + b, a - b, b * b, sin a, sin a * b, -b])";
+    let session = engine::compile("tiles.smooth", text, "none", "emit").unwrap_or_else(|problem| panic!("{problem}"));
+    let source = &session.files.as_ref().expect("C").source;
+    assert!(source.contains("smooth_write_rows(tile"), "{source}");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("tiles.c"), format!("#include <stdlib.h>\n{source}{TRANSPOSES}")).expect("a file");
+    for processor in processors {
+        for sanitizers in [None, Some("-fsanitize=address,undefined").filter(|_| tools::has_sanitizers())] {
+            let mut compile = Command::new(tools::c_compiler());
+            compile
+                .args(["-std=c99", "-O3", processor])
+                .args(sanitizers)
+                .args(["tiles.c", "-o", "tiles", "-lm"])
+                .current_dir(folder.path());
+            tools::succeeds(&mut compile).unwrap_or_else(|problem| panic!("{processor}: {problem}"));
+            tools::succeeds(&mut Command::new(folder.path().join("tiles"))).unwrap_or_else(|problem| panic!("{processor}: {problem}"));
+        }
+    }
 }
 
 /// Functions in which each step goes through rows of X, and which arrays the C copies column by column.
