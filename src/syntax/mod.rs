@@ -45,6 +45,7 @@ mod tokens;
 mod types;
 
 pub use format::format;
+pub use operators::infix;
 pub use parse::{parse, parse_expr, parse_recovering};
 pub use phrase::explain as explain_phrase;
 pub use scanner::without_comments;

@@ -10,27 +10,27 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use crate::syntax::ast::{BinOp, Decl, Module};
+use crate::syntax::ast::{Decl, Module};
 
 /// The M-tilde library of 001 Figure 4 and what the paper's programs use beside it.
 pub const LINALG: &str = include_str!("linalg.smooth");
 /// What a source map calls it.
 pub const LIBRARY: &str = "linalg";
 
-/// The functions of the library that operators are: the sign, the operator, the ranks of its operands, the function.
-pub(super) const FUNCTIONS: &[(&str, BinOp, [usize; 2], &str)] = &[
-    ("+", BinOp::Add, [1, 1], "vectorAdd"),
-    ("+", BinOp::Add, [2, 2], "matrixAdd"),
-    ("-", BinOp::Sub, [1, 1], "vectorSub"),
-    ("-", BinOp::Sub, [2, 2], "matrixSub"),
-    (".*", BinOp::EMul, [1, 1], "vectorEMul"),
-    (".*", BinOp::EMul, [2, 2], "matrixEMul"),
-    ("*", BinOp::Mul, [0, 1], "vectorSMul"),
-    ("*", BinOp::Mul, [1, 0], "vectorSMul"),
-    ("*", BinOp::Mul, [0, 2], "matrixSMul"),
-    ("*", BinOp::Mul, [2, 0], "matrixSMul"),
-    ("*", BinOp::Mul, [2, 1], "matrixVectorMul"),
-    ("*", BinOp::Mul, [2, 2], "matrixMul"),
+/// The functions of the library that operators are: the operator, the ranks of its operands, the function.
+pub(super) const FUNCTIONS: &[(&str, [usize; 2], &str)] = &[
+    ("+", [1, 1], "vectorAdd"),
+    ("+", [2, 2], "matrixAdd"),
+    ("-", [1, 1], "vectorSub"),
+    ("-", [2, 2], "matrixSub"),
+    (".*", [1, 1], "vectorEMul"),
+    (".*", [2, 2], "matrixEMul"),
+    ("*", [0, 1], "vectorSMul"),
+    ("*", [1, 0], "vectorSMul"),
+    ("*", [0, 2], "matrixSMul"),
+    ("*", [2, 0], "matrixSMul"),
+    ("*", [2, 1], "matrixVectorMul"),
+    ("*", [2, 2], "matrixMul"),
 ];
 
 /// One declaration of the library, with the comment before it, at its place.

@@ -3,7 +3,7 @@
 //! In: the main file and what it opens. Out: a core [`Program`] of monomorphic first-order functions, the
 //! inferred signature of each declaration, warnings. Four steps:
 //!
-//! 1. `modules` lists all declarations, each with the names it can see.
+//! 1. `modules` lists all declarations, each with the names it can see; of the library those that `mentioned` finds.
 //! 2. `infer` gives each its polymorphic type (`expression`, `expectation`, `annotation`; `ty`, `type_groups`, `holes`, `deferred`, `show`,
 //!    `builtin`, `forms`).
 //! 3. `elaborate` makes core functions for the entries and whatever they use (`application`, `operator`, `pattern`, `record` with

@@ -1,7 +1,8 @@
 //! Files to one list of declarations.
 //!
-//! In: the main file and a loader for the files that it opens. Out: every declaration of the library, the
-//! opened files and the main file, each after those it may use, with the names that are visible to it.
+//! In: the main file and a loader for the files that it opens. Out: every declaration of the opened files and the
+//! main file, and those of the library (all, or what these files can mention: `mentioned`), each after those it may
+//! use, with the names that are visible to it.
 //! Reports cycles, repeated declarations and hidden library names.
 
 use std::collections::HashMap;

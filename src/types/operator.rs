@@ -18,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Expr, Prim, Type};
 use crate::source::Span;
 use crate::syntax::ast::{self, BinOp};
+use crate::syntax::infix;
 
 /// What is known of an operand.
 #[derive(Clone, Copy)]
@@ -264,5 +265,5 @@ fn each(prim: Prim, args: Vec<Expr>) -> Expr {
 
 /// The library function that an operator is for operands of these ranks.
 fn named(op: BinOp, ranks: &[usize]) -> Option<&'static str> {
-    FUNCTIONS.iter().find(|(_, of, taken, _)| *of == op && taken == ranks).map(|(.., name)| *name)
+    FUNCTIONS.iter().find(|(sign, taken, _)| infix(sign) == Some(op) && taken == ranks).map(|(.., name)| *name)
 }
